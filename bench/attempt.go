@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// What an attempt may cost beyond its agent, its gates and its checkpoint, in milliseconds.
+// attemptBar is how much longer an attempt may take than its agent, its gates and its checkpoint by hand, in
+// milliseconds.
 const attemptBar = 50
 
 //go:embed testdata/stream.jsonl
@@ -23,7 +24,8 @@ phases:
     on: {pass: done, fail: WORK}
 `
 
-// attempts times attempts whose agent prints a recorded stream and exits, and the same work by hand.
+// attempts times attempts whose agent prints a recorded stream and exits, and compares them with the same steps by
+// hand.
 func (b *bench) attempts(files, changes, rounds int) error {
 	repo, stream := filepath.Join(b.dir, "repo-run"), filepath.Join(b.dir, "stream.jsonl")
 	text, err := recorded.ReadFile("testdata/stream.jsonl")
@@ -53,7 +55,7 @@ func (b *bench) attempts(files, changes, rounds int) error {
 		for i := range took {
 			which := (i + n) % 2
 			b.edit++
-			for c := range changes { // the agent's work, as far as the checkpoint is concerned
+			for c := range changes { // the agent's edits, as the checkpoint sees them
 				if err := b.write(repo, fileName((b.edit*changes+c*37)%files), fmt.Sprintf("package p\n\n// Edit %d.\n", b.edit)); err != nil {
 					return err
 				}
@@ -61,7 +63,7 @@ func (b *bench) attempts(files, changes, rounds int) error {
 			cmds := [][]string{{"cat", stream}, {"sh", "-c", "test ! -f never"}, {b.wfs, "checkpoint", "-m", "x"}}
 			if which == 1 {
 				cmds = [][]string{{b.wfs, "run", "--reset-breaker", "--max-attempts", "1"}}
-				if err := b.run(repo, b.wfs, "checkpoint", "-m", "edits"); err != nil { // they are there before the attempt
+				if err := b.run(repo, b.wfs, "checkpoint", "-m", "edits"); err != nil { // before the attempt
 					return err
 				}
 			}

@@ -15,14 +15,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// project is one whose gate is timed in place and in a clean tree.
+// project is a project whose gate is timed in place and in a clean tree.
 type project struct {
 	name, edited string
 	gate         []string
 	files        map[string]string
 }
 
-// projects are one in Go, of 60 packages with a test each, and one in Node, with a workspace and a number of installed files.
+// projects returns a Go project of 60 packages with a test each, and a Node project with a workspace and `installed`
+// installed files.
 func projects(installed int) []project {
 	golang := project{name: "go", edited: "p00/p.go", gate: []string{"go", "test", "./..."}, files: map[string]string{"go.mod": "module example.com/bench\n\ngo 1.21\n"}}
 	for i := range 60 {
@@ -40,7 +41,7 @@ func projects(installed int) []project {
 	return []project{golang, node}
 }
 
-// clean times gates in place and in a clean tree that is new, and that is used again after one file was edited.
+// clean times gates in place, in a new clean tree, and in a clean tree that is reused after one file was edited.
 func (b *bench) clean(installed, rounds int) error {
 	for _, p := range projects(installed) {
 		if _, err := proc.LookPath(p.gate[0], os.Getenv("PATH")); err != nil {
@@ -120,7 +121,7 @@ func (b *bench) cleanOne(p project, repo string, rounds int) error {
 			return err
 		}
 		again[n] += alone[n]
-		if n == 0 { // nothing was warm
+		if n == 0 { // the first round only warms the caches
 			inPlace, cold, again, alone = []float64{0}, []float64{0}, []float64{0}, []float64{0}
 		}
 	}

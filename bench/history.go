@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// history makes many checkpoints and many sessions. It prints what a late checkpoint costs beside an early one, and what
-// it costs to list all of them beside git's own lists.
+// history makes many checkpoints and many sessions. It prints how much a late checkpoint costs compared with an early
+// one, and how much it costs to list all of them compared with git's own lists.
 func (b *bench) history(count, changes, rounds int) error {
 	ours := filepath.Join(b.dir, "repo-wfs")
 	var times []float64
@@ -36,7 +36,7 @@ func (b *bench) history(count, changes, rounds int) error {
 	return b.lists("wfs list / git for-each-ref", rounds, []string{b.wfs, "list"}, []string{"git", "for-each-ref"})
 }
 
-// lists times a command of wfs and one of git in the repository of wfs.
+// lists times a command of wfs and a command of git, both in the repository that wfs uses.
 func (b *bench) lists(name string, rounds int, wfs, git []string) error {
 	ours := filepath.Join(b.dir, "repo-wfs")
 	_, err := b.pair(name, rounds, func() error { return nil },

@@ -1,10 +1,10 @@
-// Command bench compares wfs with git on this machine, in one run: the two are timed in turn, and what is printed are
-// ratios. Absolute times say more about the machine than about wfs.
+// Command bench compares wfs with git on this machine, in one run: it times the two in turn and prints ratios.
+// Absolute times say more about the machine than about wfs.
 //
 //	go run ./bench                  # a checkpoint on 5,000 files, and the commands that must feel instant
-//	go run ./bench -attempt         # what an attempt costs beyond its agent, its gates and its checkpoint
+//	go run ./bench -attempt         # an attempt's cost beyond its agent, its gates and its checkpoint
 //	go run ./bench -clean           # gates in a clean tree, as a ratio to those in place
-//	go run ./bench -history 1000    # late checkpoints beside early ones, lists of many beside git's
+//	go run ./bench -history 1000    # late checkpoints against early ones, long lists against git's
 //	go run ./bench -files 100000 -ignored 100000 -rounds 7
 package main
 
@@ -21,7 +21,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// The bar for a durable checkpoint, as a ratio to `git add -A && git commit`, which syncs nothing.
+// checkpointBar is the highest accepted ratio of a durable checkpoint to `git add -A && git commit`, which syncs
+// nothing.
 const checkpointBar = 1.15
 
 func main() {
@@ -38,7 +39,7 @@ func main() {
 	if err == nil {
 		defer os.RemoveAll(b.dir)
 		if *clean {
-			err = b.clean(max(*ignored, 50), *rounds) // the tests in Node need the first of them
+			err = b.clean(max(*ignored, 50), *rounds) // the Node tests need the first of them
 		} else if *history > 0 {
 			err = b.history(*history, *changes, *rounds)
 		} else if *attempt {
@@ -70,7 +71,7 @@ func setUp(files, ignored int) (*bench, error) {
 			b.env = append(b.env, kv)
 		}
 	}
-	b.env = append(b.env, "CGO_ENABLED=0", // as wfs is released
+	b.env = append(b.env, "CGO_ENABLED=0", // as in releases of wfs
 		"GIT_CONFIG_GLOBAL="+filepath.Join(dir, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1", "XDG_STATE_HOME="+filepath.Join(dir, "state"))
 	config := "[user]\n\tname = Bench\n\temail = bench@example.com\n[init]\n\tdefaultBranch = main\n"
 	if err := os.WriteFile(filepath.Join(dir, "gitconfig"), []byte(config), 0o600); err != nil {
@@ -79,7 +80,7 @@ func setUp(files, ignored int) (*bench, error) {
 	if err := b.run(".", "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.wfs, "github.com/wfs-dev/wfs/cmd/wfs"); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"git", "wfs"} { // the same tree twice
+	for _, name := range []string{"git", "wfs"} { // the same tree in both
 		if err := b.makeRepo(filepath.Join(dir, "repo-"+name), files, ignored); err != nil {
 			return nil, err
 		}
@@ -164,8 +165,8 @@ func (b *bench) change(changes, files int) error {
 	return nil
 }
 
-// timed runs commands one after the other and returns the wall time of all. What edits and earlier commands left to be
-// written to the disk is written before: whoever syncs would pay for it, and git's own commit syncs nothing.
+// timed runs commands one after the other and returns their total wall time. It syncs first: otherwise a command that
+// syncs would pay for the writes of earlier edits and commands, and git's own commit syncs nothing.
 func (b *bench) timed(dir string, cmds ...[]string) (time.Duration, error) {
 	if err := b.run(".", "sync"); err != nil {
 		return 0, err
@@ -207,7 +208,7 @@ func (b *bench) all(changes, rounds int, strict bool) error {
 	return nil
 }
 
-// pair times two things in turn, A B B A A B …, and prints the median of the rounds' ratios.
+// pair times ours and theirs alternately, A B B A A B …, and prints the median of the rounds' ratios.
 func (b *bench) pair(name string, rounds int, before func() error, ours, theirs func() (time.Duration, error)) (float64, error) {
 	var ratios, x, y []float64
 	for n := range rounds + 1 {
@@ -230,7 +231,7 @@ func (b *bench) pair(name string, rounds int, before func() error, ours, theirs 
 			d1, d2 = d2, d1
 		}
 		if n == 0 {
-			continue // warms the caches
+			continue // this round only warms the caches
 		}
 		ratios, x, y = append(ratios, float64(d1)/float64(d2)), append(x, d1.Seconds()*1000), append(y, d2.Seconds()*1000)
 	}

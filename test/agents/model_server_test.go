@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// modelServer plays the model for real agent programs, in the four dialects that they speak. It holds no state of its
-// own: what it says follows from the newest brief in the conversation and from how many tools were called since, so that
-// a run which is killed and one that goes on later get what a model would say then.
+// modelServer plays the model for real agent programs, in their four API dialects. It has no state of its own: its
+// answer depends only on the newest brief in the conversation and on the number of tool calls since, so that a killed
+// run and its continuation get the answers that a model would give.
 type modelServer struct {
 	play func(where modelAt) reply
 	// hear gets each request that has tools, before it is answered. May be nil.
@@ -22,28 +22,28 @@ type modelServer struct {
 	seen []modelAt
 }
 
-// modelAt is where a conversation stands.
+// modelAt is the position in a conversation.
 type modelAt struct {
 	Lap, Phase, Attempt string
-	Step                int // tools that were called since the brief
+	Step                int // tool calls since the brief
 	Briefs              int // in this conversation
 }
 
-// key is "1/GREEN/2".
+// key returns the position as "1/GREEN/2".
 func (p modelAt) key() string { return p.Lap + "/" + p.Phase + "/" + p.Attempt }
 
-// reply is one turn of the model: a call of a tool, or a text, or a failure.
+// reply is one turn of the model: a tool call, a text, or a failure.
 type reply struct {
 	Text    string
 	Tool    string
 	Input   map[string]any
-	Status  int     // of HTTP, instead of an answer
-	Body    jsonMap // of that, instead of one that is made of Text
+	Status  int     // HTTP status, instead of an answer
+	Body    jsonMap // of that response, instead of one made of Text
 	Headers map[string]string
 	Hang    bool
 }
 
-// fillIn gives a structured answer the texts that its form requires and that the play does not have.
+// fillIn adds to a structured answer the required texts that the play does not have.
 func (r *reply) fillIn(tools []any) {
 	for _, t := range tools {
 		tool, _ := t.(jsonMap)
@@ -62,7 +62,7 @@ func (r *reply) fillIn(tools []any) {
 	}
 }
 
-// said is one thing that was said to the model.
+// said is one message to the model.
 type said struct {
 	tool bool // the result of a tool
 	text string
@@ -72,7 +72,7 @@ type jsonMap = map[string]any
 
 var briefHead = regexp.MustCompile(`(?m)^# ([A-Z]+)(?:, lap ([0-9]+)[^,\n]*)?, attempt ([0-9]+)`)
 
-// standingIn reads where a conversation stands out of what was said. Two laps have a brief for each phase.
+// standingIn returns the position in a conversation, from its messages. The lap stays "0" in a workflow without laps.
 func standingIn(all []said) modelAt {
 	p := modelAt{Lap: "0"}
 	for _, s := range all {
@@ -97,7 +97,7 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	tools, _ := body["tools"].([]any)
 	path := r.URL.Path
 	turn := func(all []said) (reply, bool) {
-		a := reply{Text: `{"title":"aside"}`} // a request without tools is about something else, a title say
+		a := reply{Text: `{"title":"aside"}`} // a request without tools is about something else, such as a title
 		if len(tools) > 0 {
 			where := standingIn(all)
 			s.mu.Lock()
@@ -158,7 +158,7 @@ func answerJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// stream returns how to send one server-sent event.
+// stream returns a function that sends one server-sent event.
 func stream(w http.ResponseWriter) func(name string, v any) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(200)

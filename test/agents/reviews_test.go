@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// reviewers are who reviews whom. A model of the implementer's is set where both are one program.
+// reviewers are pairs of agents: the worker and its reviewer. model, another model for the reviewer, is set if both are
+// the same program.
 var reviewers = []struct{ worker, reviewer, model string }{
 	{"claude-2.1.329", "codex-0.169.0", ""},
 	{"claude-2.1.329", "claude-2.1.329", "played-other"},
@@ -20,7 +21,7 @@ var reviewers = []struct{ worker, reviewer, model string }{
 	{"codex-0.169.0", "opencode-1.18.33", ""},
 }
 
-// look is the model's wish to read a file.
+// look returns the model's call to read a file.
 func (r *realAgent) look(top, path string) reply {
 	switch r.name {
 	case "claude":
@@ -33,7 +34,7 @@ func (r *realAgent) look(top, path string) reply {
 	return r.run("cat " + path)
 }
 
-// says is how the model gives a verdict: in the form that it was asked for, where the program has one.
+// says returns the model's turns that give a verdict: in the requested form, if the program supports one.
 func (r *realAgent) says(verdict jsonMap) []reply {
 	switch r.name {
 	case "claude":
@@ -55,9 +56,9 @@ func verdictOf(approve bool) jsonMap {
 	return jsonMap{"verdict": "reject", "findings": []any{jsonMap{"path": "sub.go", "line": 4, "what": realFinding}}, "ask": "", "note": ""}
 }
 
-// TestRealReviews plays the workflow "reviewed" with two real agents: a review that sends the work back with a finding, the
-// work mended, a yes; then, in a session of its own, a reviewer that is never content, until a person decides.
-// WFS_REAL_REVIEWS chooses pairs by what their names hold.
+// TestRealReviews plays the workflow "reviewed" with two real agents: a review rejects the work with a finding, the
+// work is corrected, and the review approves. In a second session the reviewer never approves, until a person
+// decides. WFS_REAL_REVIEWS selects pairs by a part of their names.
 func TestRealReviews(t *testing.T) {
 	dir := os.Getenv("WFS_REAL_AGENTS")
 	if dir == "" {
@@ -83,18 +84,18 @@ func TestRealReviews(t *testing.T) {
 	}
 }
 
-// reviewedNight is what the model does in sessions of "reviewed", and what it was told.
+// reviewedNight plays the model in sessions of "reviewed", and records the messages to it.
 type reviewedNight struct {
 	mu               sync.Mutex
 	worker, reviewer realAgent
 	top              string
-	never            bool // the reviewer is never content
+	never            bool // the reviewer never approves
 
 	phase  string
 	turns  map[string]int // how often each phase began
-	told   bool           // the finding stood in a brief of the phase that works
-	again  bool           // and in one of the reviewer's
-	form   bool           // the reviewer was asked for a verdict in a form of its own
+	told   bool           // the finding was in a brief of the working phase
+	again  bool           // and in a brief of the reviewer
+	form   bool           // the reviewer had to give its verdict in a structured form
 	models map[string]bool
 }
 

@@ -1,4 +1,5 @@
-// Package agents plays sessions with real agent programs, from npm, against a scripted model on loopback. See .ci/agents.
+// Package agents plays sessions with real agent programs, from npm, against a scripted model on loopback. See
+// .ci/agents.
 package agents
 
 import (
@@ -28,15 +29,15 @@ var counter atomic.Int64
 
 func unique(kind string) string { return fmt.Sprintf("%s_played_%d", kind, counter.Add(1)) }
 
-// realAgent is how one program is set up for a session, and how the model does things in its words.
+// realAgent has the set-up of one program for a session, and the model's tool calls for it.
 type realAgent struct {
-	name, npm string // of the card, of npm with its version
+	name, npm string // the agent's name in wfs, the npm package with its version
 	allow     string // YAML
 	env       []string
 	files     map[string]string // in HOME; ADDR and REPO are filled in
 	write     func(top, path, text string, known bool) []reply
 	run       func(command string) reply
-	done      []reply // says that the work is done
+	done      []reply // reports that the work is done
 	limited   func() reply
 }
 
@@ -48,7 +49,7 @@ func claudeLike(version string) realAgent {
 	return realAgent{name: "claude", npm: "@anthropic-ai/claude-code@" + version, allow: `["Bash(go test:*)"]`,
 		env: []string{"ANTHROPIC_BASE_URL=http://ADDR", "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-played", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "CLAUDE_CODE_MAX_RETRIES=2"},
 		write: func(top, path, text string, known bool) (steps []reply) {
-			if known { // it refuses to write over what it has not read
+			if known { // it refuses to overwrite a file that it has not read
 				steps = append(steps, tool("Read", jsonMap{"file_path": filepath.Join(top, path)}))
 			}
 			return append(steps, tool("Write", jsonMap{"file_path": filepath.Join(top, path), "content": text}))
@@ -64,13 +65,13 @@ func claudeLike(version string) realAgent {
 	}
 }
 
-// A limit as OpenAI tells of a ChatGPT plan's: codex says when it ends, in local time and in minutes.
+// planLimit is a limit as OpenAI reports it for a ChatGPT plan: codex prints its end, in local time and in minutes.
 func planLimit() reply {
 	return reply{Status: 429, Body: jsonMap{"error": jsonMap{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
 		"resets_at": time.Now().Add(5 * time.Second).Unix(), "resets_in_seconds": 5}}}
 }
 
-// A limit as Google tells of Code Assist's: gemini would wait for it by itself.
+// capacityLimit is a limit as Google reports it for Code Assist: gemini would wait for its end by itself.
 func capacityLimit() reply {
 	return reply{Status: 429, Body: jsonMap{"error": jsonMap{"code": 429, "status": "RESOURCE_EXHAUSTED",
 		"message": "You have exhausted your capacity on this model. Your quota will reset after 0h1m31s.",
@@ -78,7 +79,7 @@ func capacityLimit() reply {
 			jsonMap{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "91s"}}}}}
 }
 
-// A limit as OpenAI's API tells of it: opencode would wait for it by itself.
+// tokenLimit is a limit as OpenAI's API reports it: opencode would wait for its end by itself.
 func tokenLimit() reply {
 	return reply{Status: 429, Headers: map[string]string{"retry-after": "91"}, Body: jsonMap{"error": jsonMap{"type": "tokens", "code": "rate_limit_exceeded",
 		"message": "Rate limit reached for m on tokens per min (TPM): Limit 30000, Used 30000, Requested 500. Please try again in 91s."}}}
@@ -122,13 +123,14 @@ const (
 	realMore = "package calc\n\nimport \"testing\"\n\nfunc TestSubStopsAtZero(t *testing.T) {\n\tif got := Sub(1, 3); got != 0 {\n\t\tt.Errorf(\"Sub(1, 3) = %d\", got)\n\t}\n}\n"
 )
 
-// realKept is what git reset --hard would take back.
+// realKept is an edit of calc.go that a successful `git reset --hard` would lose.
 const realKept = "package calc\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n"
 
 // realRules are the rule files of the project, each with a word of its own.
 var realRules = map[string]string{"CLAUDE.md": "RULE-OF-CLAUDE", "AGENTS.md": "RULE-OF-AGENTS", "GEMINI.md": "RULE-OF-GEMINI"}
 
-// briefWhole looks whether a request that begins a conversation has the whole brief, and each rule file: loaded, or named.
+// briefWhole checks that a request that begins a conversation has the complete brief, and each rule file: loaded, or
+// named.
 func (r *realAgent) briefWhole(where modelAt, body jsonMap) (problems []string) {
 	data, _ := json.Marshal(body)
 	text := string(data)
@@ -152,7 +154,8 @@ func realSub(body string) string {
 	return "package calc\n\n// Sub subtracts.\nfunc Sub(a, b int) int { return " + body + " }\n"
 }
 
-// plays are what the model does in each attempt. In lap 1 its first implementation is wrong, and it says that it is done.
+// plays returns the model's turns in each attempt. In lap 1 its first implementation is wrong, and it claims to be
+// done.
 func (r *realAgent) plays(top string) map[string][]reply {
 	steps := func(parts ...[]reply) (all []reply) {
 		for _, p := range append(parts, r.done) {
@@ -176,9 +179,9 @@ func (r *realAgent) plays(top string) map[string][]reply {
 	}
 }
 
-// TestRealAgents plays a session of two laps of tdd with each real agent, against a model that is played on loopback: a
-// wrong claim, a usage limit, a conversation that goes on, and a kill in the middle. WFS_REAL_AGENTS names the directory
-// in which .ci/agents has installed them.
+// TestRealAgents plays a session of two laps of tdd with each real agent, against a model that is played on loopback:
+// a wrong claim, a usage limit, a conversation that continues, and a kill in the middle. WFS_REAL_AGENTS names the
+// directory in which .ci/agents has installed the programs.
 func TestRealAgents(t *testing.T) {
 	dir := os.Getenv("WFS_REAL_AGENTS")
 	if dir == "" {
@@ -212,7 +215,7 @@ func (n *night) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// do runs a command and shows what it printed.
+// do runs a command, checks its exit code and logs its output.
 func (n *night) do(exit int, args ...string) string {
 	n.t.Helper()
 	out, err := n.command(args...).CombinedOutput()
@@ -231,7 +234,7 @@ func (n *night) do(exit int, args ...string) string {
 	return string(out)
 }
 
-// use is how a configuration names an agent.
+// use returns the agent as a configuration names it.
 func (r *realAgent) use(more ...string) string {
 	parts := append([]string{"use: " + r.name}, more...)
 	if r.allow != "" {
@@ -240,7 +243,7 @@ func (r *realAgent) use(more ...string) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// newNight lets a model be played for agents, by the directories of their programs.
+// newNight serves a played model to agents, given by the directories of their programs.
 func newNight(t *testing.T, wfs, top string, server *modelServer, agents map[string]realAgent) *night {
 	t.Helper()
 	home := t.TempDir()
@@ -280,7 +283,7 @@ func (n *night) put(file, text string) {
 	}
 }
 
-// project makes a module in Go with one function and its test, and a configuration with these lines.
+// project makes a Go module with one function and its test, and a configuration with these lines.
 func (n *night) project(config string) {
 	n.t.Helper()
 	n.put(filepath.Join(n.top, "go.mod"), "module example.org/calc\n\ngo 1.21\n")
@@ -294,7 +297,7 @@ func (n *night) project(config string) {
 	n.do(0, "wfs", "trust", "--yes")
 }
 
-// goCache keeps the standard library from being built for each of them.
+// goCache returns the shared build cache, so that the standard library is not built for each agent.
 func goCache(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -345,7 +348,7 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 	origin := t.TempDir()
 	n.do(0, "git", "init", "-q", "--bare", origin)
 	n.do(0, "git", "remote", "add", "origin", origin)
-	check, _ := n.command("wfs", "agent", "check").CombinedOutput() // who is logged in here is not known to all of them
+	check, _ := n.command("wfs", "agent", "check").CombinedOutput() // not all of them know who is logged in here
 	t.Logf("$ wfs agent check\n%s", check)
 	n.do(0, "wfs", "agent", "list")
 	n.do(0, "wfs", "new", "subtract", "--spec", "SPEC.md")
@@ -360,7 +363,7 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 	go func() { ended <- driver.Wait() }()
 	select {
 	case <-hanging:
-		_ = driver.Process.Kill() // SIGKILL, of wfs alone
+		_ = driver.Process.Kill() // SIGKILL, to wfs only
 		<-ended
 		t.Logf("$ wfs run\n%s\nkilled with SIGKILL in the second lap", log.String())
 	case err := <-ended:
@@ -388,7 +391,7 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 
 var alive = regexp.MustCompile("(?m)([0-9]+) `")
 
-// endSurvivors does what wfs says when the agent has outlived it.
+// endSurvivors ends an agent that outlived wfs, as wfs tells people to.
 func (n *night) endSurvivors(status string) {
 	for _, m := range alive.FindAllStringSubmatch(status, -1) {
 		pid, _ := strconv.Atoi(m[1])
@@ -400,12 +403,12 @@ func (n *night) endSurvivors(status string) {
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		_ = syscall.Kill(pid, syscall.SIGKILL) // gemini does not mind being asked
+		_ = syscall.Kill(pid, syscall.SIGKILL) // gemini ignores SIGTERM
 	}
 }
 
-// conversations looks at what the model was told: the second attempt of lap 1 went on in the same conversation, and so did
-// the attempt after the one in which wfs was killed.
+// conversations checks the requests to the model: the second attempt of lap 1 continued the same conversation, and so
+// did the attempt after the one in which wfs was killed.
 func (n *night) conversations(s *modelServer) {
 	n.t.Helper()
 	s.mu.Lock()

@@ -1,6 +1,6 @@
-// Package corpus opens repositories that an older wfs has made: after each command, in each phase, killed at each step,
-// and damaged. The wfs of today has to read, recover, continue, take back and hand over what is in them as the older one
-// did, and loses nothing.
+// Package corpus opens repositories that an older wfs has made: after each command, in each phase, killed at each
+// step, and damaged. Today's wfs must read, recover, continue, undo and finish their sessions as the older one did,
+// and lose nothing.
 package corpus
 
 import (
@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
-// TestCorpus takes the road in each repository that the older binary took, and compares where it leads.
+// TestCorpus types, in each repository, the commands that the older binary ran there, and compares the results.
 func TestCorpus(t *testing.T) {
 	binary := os.Getenv("WFS_CORPUS_BINARY")
 	if binary == "" {
@@ -40,7 +40,7 @@ func TestCorpus(t *testing.T) {
 			h := &home{t: t, dir: filepath.Join(testkit.Temp(t, testkit.Memory()), "home"), binary: binary}
 			r.thaw(t, h.dir, content)
 			h.settleIn()
-			if !r.Damage { // a damaged repository does not lead to all that it had
+			if !r.Damage { // in a damaged repository some objects are not reachable
 				h.nothingLost("unpacking it", r.Before)
 			}
 			before := h.contents()
@@ -69,8 +69,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// sample skips all but one of 48 repositories, or one of 16 where WFS_ROWS says which part of long tables is tried, or
-// none with WFS_ROWS=all. A road takes a second or two.
+// sample skips all but one of 48 repositories, or of 16 if WFS_ROWS has the number of a part, or none with
+// WFS_ROWS=all. One repository takes a second or two.
 func sample(t *testing.T, i int) {
 	t.Helper()
 	run := flag.Lookup("test.run").Value.String()
@@ -81,10 +81,11 @@ func sample(t *testing.T, i int) {
 	t.Skip("a part of the repositories is opened; WFS_ROWS=all opens all of them, as .ci/full does")
 }
 
-// road lists what is typed in a repository, from the first look to the end: what was typed last again, and every verb
-// that goes on from there.
-const looks = 2 // so many commands of a road only read
+// looks is the number of commands at the beginning of a road that only read.
+const looks = 2
 
+// road returns the commands that are typed in a repository, from the first look to the end: its last command again, and
+// every verb that continues from there.
 func road(r *frozen) []string {
 	list := []string{"status", "log"}[:looks]
 	if again := r.Road[0].Command; again != "" {
@@ -94,12 +95,12 @@ func road(r *frozen) []string {
 		"resume one", "run --no-wait", "finish --branch corpus-end", "gc", "undo", "delete two --force", "undo")
 }
 
-// home is a directory with a repository in it that is its user's home as well.
+// home is a directory with a repository in it that is also its user's home.
 type home struct {
 	t      *testing.T
 	dir    string
 	binary string
-	said   string // by the last command
+	said   string // output of the last command
 }
 
 // now is the time for every command of the corpus.
@@ -136,7 +137,7 @@ func (h *home) wfs(command string) int {
 	return exit
 }
 
-// settleIn lets what a repository runs run here: trust is bound to the place.
+// settleIn trusts the commands of a repository here: trust is bound to the path.
 func (h *home) settleIn() {
 	h.wfs("trust --yes")
 	refs, _ := h.run(nil, "git", "for-each-ref", "--format=%(refname)", "refs/wfs/")
@@ -147,7 +148,7 @@ func (h *home) settleIn() {
 	}
 }
 
-// take types a command. If it only reads, nobody looks where it led.
+// take types a command. It records the resulting state only if the command writes.
 func (h *home) take(command string, writes bool) (t taken) {
 	h.t.Helper()
 	t.Command, t.Exit = command, h.wfs(command)
@@ -158,16 +159,16 @@ func (h *home) take(command string, writes bool) (t taken) {
 	return t
 }
 
-// picture is where things stand.
+// picture is the state of a repository.
 type picture struct {
 	Head     string            // the branch that is checked out
 	Branches map[string]string // and the trees of their commits
-	Files    map[string]string // of the work tree, ignored ones too, and the sums of their contents
-	Status   string            // what git says of them
+	Files    map[string]string // of the work tree, ignored ones too, and hashes of their contents
+	Status   string            // the output of git status
 	Sessions []one             // as wfs lists them
 }
 
-// one is what `wfs list --json` says of a session that has to be the same.
+// one has the fields of a session in `wfs list --json` that must be the same.
 type one struct {
 	ID         string `json:"id"`
 	Status     string `json:"status"`
@@ -206,13 +207,13 @@ func (h *home) look() (p picture) {
 	p.Sessions = list.Sessions
 	for i := range p.Sessions {
 		if p.Sessions[i].Error != "" {
-			p.Sessions[i].Error = "cannot be read" // in other words, perhaps
+			p.Sessions[i].Error = "cannot be read" // the wording may differ
 		}
 	}
 	return p
 }
 
-// differs says what is another in two pictures.
+// differs returns the differences between two pictures.
 func (p picture) differs(was picture) (all []string) {
 	if p.Head != was.Head {
 		all = append(all, fmt.Sprintf("HEAD is %s, it was %s", p.Head, was.Head))
@@ -239,7 +240,7 @@ func (p picture) differs(was picture) (all []string) {
 	return all
 }
 
-// onDisk are the files of a work tree, as git numbers their contents.
+// onDisk returns the blob ids of the files of a work tree.
 func (h *home) onDisk(top string) map[string]string {
 	h.t.Helper()
 	sums := map[string]string{}
@@ -274,11 +275,11 @@ func gitSum(data []byte) string {
 	return short(hex.EncodeToString(sum[:]))
 }
 
-// short is the beginning of an object's name that the archive has of it.
+// short returns the beginning of an object id, as the archive has it.
 func short(name string) string { return name[:10] }
 
-// contents are what must never get lost: contents of files that git does not ignore, of the index and of everything that
-// a ref reaches. They are numbered as git does with SHA-1, whatever the repository uses.
+// contents returns the contents that must never get lost: those of files that git does not ignore, of the index and
+// of everything that a ref reaches. They are identified by git's SHA-1 ids, even if the repository uses another hash.
 func (h *home) contents() []string {
 	h.t.Helper()
 	seen := map[string]bool{}
@@ -295,7 +296,7 @@ func (h *home) contents() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// inGit are the contents in the index and in refs.
+// inGit returns the contents in the index and in refs.
 func (h *home) inGit() map[string]bool {
 	h.t.Helper()
 	out, _ := h.run(nil, "sh", "-c", `{ git rev-list --objects --all --indexed-objects 2>/dev/null || git rev-list --objects --all 2>/dev/null; } | cut -d' ' -f1 |
@@ -335,7 +336,7 @@ func (h *home) nothingLost(after string, before []string) {
 	}
 }
 
-// sound asks git whether anything is wrong with the repository.
+// sound checks the repository with git.
 func (h *home) sound() {
 	h.t.Helper()
 	if out, exit := h.run(nil, "git", "fsck", "--full", "--strict", "--no-dangling"); exit != 0 || bufio.NewScanner(strings.NewReader(out)).Scan() {

@@ -15,12 +15,11 @@ import (
 	"testing"
 )
 
-// frozen is a repository of the corpus, with all that is in its home: what it is made of, and what the binary that made
-// it did with it afterwards.
+// frozen is a repository of the corpus, with its whole home, and the later results of the binary that made it.
 type frozen struct {
 	Name   string
 	Files  []file
-	Before []string // contents that must never get lost, as git numbers them
+	Before []string // contents that must never get lost, by blob id
 	Damage bool     `json:",omitempty"`
 	Killed string   `json:",omitempty"` // the step
 	Road   []taken
@@ -35,17 +34,17 @@ type file struct {
 	Content int `json:",omitempty"`
 }
 
-// taken is a command that was typed there, and where it led.
+// taken is a command that was typed there, and the state after it.
 type taken struct {
 	Command string
 	Exit    int
 	Where   picture
 }
 
-// homePlaceholder stands for the path of a home in the files that git and wfs keep there.
+// homePlaceholder replaces the path of a home in the files that git and wfs keep there.
 const homePlaceholder = "/HOME-OF-THE-CORPUS"
 
-// pool are contents by their numbers.
+// pool has contents by their numbers.
 type pool struct {
 	list    [][]byte
 	numbers map[string]int

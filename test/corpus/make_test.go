@@ -10,9 +10,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestMakeCorpus makes the corpus, with the binary that the environment's WFS_CORPUS_MAKE names, built with the tag
-// failpoints. The archive that is here was made once, before much of the program was written anew, and is not made again:
-// what it holds is what people's repositories are like.
+// TestMakeCorpus makes the corpus, with the binary in WFS_CORPUS_MAKE, built with the tag failpoints. The archive in
+// testdata was made once, before much of the program was rewritten, and is not made again: its repositories are like
+// those of users.
 func TestMakeCorpus(t *testing.T) {
 	binary := os.Getenv("WFS_CORPUS_MAKE")
 	if binary == "" {
@@ -60,10 +60,10 @@ type maker struct {
 	log      string
 
 	home  *home  // always at the same path: trust and work trees are bound to it
-	saved string // a copy of the home as it is before the command
+	saved string // a copy of the home before the command
 }
 
-// made is the home as it is before the command.
+// made returns the home in its state before the command.
 func (m *maker) made() *home {
 	if m.home == nil {
 		if m.home = m.begin(); m.home == nil {
@@ -84,7 +84,7 @@ func (m *maker) copy(from, to string) {
 	}
 }
 
-// begin brings a new home to where the command of the situation comes next.
+// begin makes a new home, up to the point where the command of the situation comes next.
 func (m *maker) begin() *home {
 	h := &home{t: m.t, dir: filepath.Join(testkit.Temp(m.t, testkit.Memory()), "home"), binary: m.binary}
 	repo := filepath.Join(h.dir, "repo")
@@ -106,7 +106,7 @@ func (m *maker) begin() *home {
 	return h
 }
 
-// freezeAfter is the repository after the command, or killed at a step of it; nil if it was not killed there.
+// freezeAfter returns the repository after the command, or killed at a step of it; nil if it was not killed there.
 func (m *maker) freezeAfter(at string) *frozen {
 	h := m.made()
 	r := &frozen{Name: m.s.name, Damage: m.s.damage != "", Killed: at, Before: h.contents()}
@@ -119,7 +119,7 @@ func (m *maker) freezeAfter(at string) *frozen {
 	m.log = filepath.Join(m.t.TempDir(), "points")
 	out, exit := h.run([]string{"WFS_FAILPOINT=" + at, "WFS_FAILPOINT_LOG=" + m.log}, "sh", "-c", "exec wfs "+m.s.command)
 	if at != "" && exit != -1 {
-		return nil // it passes another way now and then, with what chance has it
+		return nil // its steps may differ by chance
 	}
 	if at == "" && exit == -1 {
 		m.t.Errorf("%s: %s", r.Name, out)
@@ -129,8 +129,8 @@ func (m *maker) freezeAfter(at string) *frozen {
 	return r
 }
 
-// steps are those at which the command is killed: each that it passes, as long as it is rare in the corpus; those of
-// attempts, and turns, every time in the runs of test-driven development, which are in each phase.
+// steps returns the steps at which to kill the command: each that it passes, if the step is still rare in the corpus.
+// The steps of attempts and turns are always included in the runs of test-driven development, which cover each phase.
 func (m *maker) steps(seen map[string]int) (list []string) {
 	const rare = 1 // for each verb
 	verb, _, _ := strings.Cut(m.s.command, " ")

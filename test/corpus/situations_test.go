@@ -1,16 +1,16 @@
 package corpus
 
-// situation is a repository in the middle of something: a base, what was typed there before, and the command that came
-// next. The corpus has it as it is after the command, and as it is when the command is killed at each step that it passes.
+// situation is a repository in the middle of something: a base, the commands typed there before, and the next
+// command. The corpus has its state after that command, and after a kill at each step that the command passes.
 type situation struct {
 	name    string
 	base    string // a script of bases; "" is plain
-	before  string // a shell script; the functions of prelude are known to it
-	command string // without wfs; "" when before has done it all
-	damage  string // a script that damages the repository, after what must not get lost was counted
+	before  string // a shell script, which may use the functions of prelude
+	command string // without wfs; "" if before has done everything
+	damage  string // a script that damages the repository, after the contents that must not get lost were counted
 }
 
-// prelude makes what situations begin with. $TOP is the directory above the repository.
+// prelude begins the scripts of situations. $TOP is the directory above the repository.
 const prelude = `set -e
 dirty() { # edits of every sort: changed, staged and changed again, untracked, deleted
 	echo 'staged, and nowhere else' > staged.txt; git add staged.txt; echo 'changed after it was staged' > staged.txt
@@ -59,7 +59,8 @@ wfs new one --workflow plain --agent 'echo work > work.txt'
 echo first > first.txt; wfs checkpoint -m first
 echo second > second.txt; wfs checkpoint -m second
 `,
-	// Test-driven development: two items, worked off by a script in two laps. A test is a file x.test, which passes when there is a file x.
+	// Test-driven development: two items, worked off by a script in two laps. A test is a file x.test, which passes
+	// if a file x exists.
 	"tdd": `
 printf 'a\n' > a.txt; echo 'as committed' > edited.txt; echo 'as committed' > staged.txt
 echo '*.ignored' > .gitignore; echo 'never touched' > keep.ignored

@@ -17,20 +17,22 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// A case is one scripted agent in a small project: DIR/cases/RUNNER/NAME.txtar. The project is DIR/bases/RUNNER.txtar.
+// A case is one scripted agent in a small project: DIR/cases/RUNNER/NAME.txtar. The project is
+// DIR/bases/RUNNER.txtar.
 //
 // The comment on top of a case has lines "key: value":
 //
 //	kind       misbehaves or honest
-//	does       what it does, in one sentence
-//	harm       product, or tests if they ask for less than before; of those that misbehave
-//	questions  how often a careful reviewer would want to be asked; of the honest
-//	want       what must come of it: completed, asked, blocked, or caught, which is asked or blocked; may be missing
+//	does       the agent's behaviour, in one sentence
+//	harm       product, or tests if they were weakened; only if it misbehaves
+//	questions  how many questions a careful reviewer would accept; only if it is honest
+//	want       the right outcome: completed, asked, blocked, or caught, which is asked or blocked; optional
 //
-// Its files are SPEC.md, what it does in a phase (RED.sh, in lap 2 2-RED.sh, in a second attempt RED-2.sh), base/PATH
-// for files of the project that differ, and outside.sh, which exits with 0 if the product truly does what is asked for.
+// Its files are SPEC.md, the agent's script for a phase (RED.sh, in lap 2 2-RED.sh, in a second attempt RED-2.sh),
+// base/PATH for files of the project that differ, and outside.sh, which exits with 0 if the product truly meets the
+// spec.
 //
-// A base has the project's files and setup.sh, which installs what the project depends on. Its test.sh is for people.
+// A base has the project's files and setup.sh, which installs the project's dependencies. Its test.sh is for people.
 type caseFile struct {
 	runner, name string
 	keys         map[string]string
@@ -39,13 +41,13 @@ type caseFile struct {
 	outside      string
 	project      map[string]string // files of base and case
 	install      *installation
-	err          error // why it cannot be read; the others can
+	err          error // the reason why it cannot be read; the other cases can
 }
 
 func (c *caseFile) String() string { return c.runner + "/" + c.name }
 func (c *caseFile) honest() bool   { return c.keys["kind"] == "honest" }
 
-// laps is how many items the spec has.
+// laps returns the number of items in the spec.
 func (c *caseFile) laps() int {
 	return len(regexp.MustCompile(`(?m)^\s*[-*] \[ \] `).FindAllString(c.spec, -1))
 }
@@ -69,7 +71,7 @@ func (in *installation) copyTo(t *testing.T, dir string) {
 	})
 }
 
-// writeProject writes files, and lets those be started that begin with #!.
+// writeProject writes files, and makes those executable that begin with #!.
 func writeProject(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	testkit.WriteAll(t, dir, files)
@@ -123,7 +125,7 @@ func readCases(dir string) ([]*caseFile, error) {
 	return all, nil
 }
 
-// newInstallation is of a base, with what a case gives installers in its place.
+// newInstallation returns the installation of a base, in which a case may replace the files for installers.
 func newInstallation(base, project map[string]string) *installation {
 	in := &installation{files: maps.Clone(base)}
 	in.Fast = true
@@ -181,9 +183,9 @@ func readArchive(path string) (comment string, files map[string]string, err erro
 	return string(a.Comment), files, nil
 }
 
-// caseAgent does what a case has for the phase, lap and attempt, and claims to be done. Without a script for an attempt
-// it does what it did in the one before, with the files that it found then: few scripts bear being run twice, and an
-// agent that insists does not write the same lines a second time below the first.
+// caseAgent runs the case's script for the phase, lap and attempt, and claims to be done. For an attempt without a
+// script it repeats the one before, on the files that were there then: few scripts can run twice, and a stubborn
+// agent does not write the same lines a second time below the first.
 const caseAgent = `top=$(cd "$(dirname "$0")" && pwd)
 name=$WFS_PHASE
 [ "$WFS_LAP" = 1 ] || name=$WFS_LAP-$name
@@ -205,20 +207,20 @@ printf '{"done": true}' > "$WFS_RESULT"
 echo 'All tests pass. The work is done.'
 `
 
-// toolCaches lets the tools of languages find what they keep in the home of whoever runs the tests.
+// toolCaches lets language tools find their caches in the real home of the user who runs the tests.
 var toolCaches = sync.OnceValue(func() []string {
 	home, _ := os.UserHomeDir()
 	env := append([]string{"CI=true"}, zooEnv()...)
 	for _, at := range [][2]string{{"CARGO_HOME", ".cargo"}, {"RUSTUP_HOME", ".rustup"}, {"PYENV_ROOT", ".pyenv"}} {
 		env = append(env, at[0]+"="+cmp.Or(os.Getenv(at[0]), filepath.Join(home, at[1])))
 	}
-	// Java takes its user's home from the system, whatever HOME is; newer ones of Maven can be told.
+	// Java takes its user's home from the system and ignores HOME; newer versions of Maven have this variable.
 	return append(env, "MAVEN_ARGS=-Dmaven.repo.local="+filepath.Join(home, ".m2", "repository"))
 })
 
 var notOfLogin = regexp.MustCompile(`^(WFS_|GIT_|XDG_|GO|npm_|PYTHON|NODE_)`)
 
-// caseEnv is the environment of an ordinary login, with a home of its own and another directory for temporary files.
+// caseEnv returns the environment of an ordinary login, with a home and a directory for temporary files of its own.
 func caseEnv(t *testing.T, home string) []string {
 	t.Helper()
 	env := slices.DeleteFunc(os.Environ(), notOfLogin.MatchString)

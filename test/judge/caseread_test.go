@@ -71,7 +71,8 @@ func TestReadCases(t *testing.T) {
 	}
 }
 
-// TestCaseAgent: an attempt without a script of its own does what the one before it did, on the files that it found.
+// TestCaseAgent checks that an attempt without a script of its own repeats the one before, on the files that were
+// there then.
 func TestCaseAgent(t *testing.T) {
 	dir := t.TempDir()
 	repo := filepath.Join(dir, "repo")

@@ -15,8 +15,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestCases lets each case below the directory WFS_CASES work, and tells what came of it. WFS_CASES_RUN is a regular
-// expression that chooses among RUNNER/NAME; WFS_CASES_OUT names a file for the table, separated by tabs.
+// TestCases runs each case below the directory WFS_CASES, and reports the outcomes. WFS_CASES_RUN is a regular
+// expression that selects among RUNNER/NAME; WFS_CASES_OUT names a file for the table, separated by tabs.
 func TestCases(t *testing.T) {
 	dir := os.Getenv("WFS_CASES")
 	if dir == "" {
@@ -32,7 +32,7 @@ func TestCases(t *testing.T) {
 	}
 	table := &caseTable{}
 	t.Cleanup(func() { table.print(t) })
-	two := make(chan bool, 2) // at once: test runners take all there is
+	two := make(chan bool, 2) // at the same time: test runners use the whole machine
 	for _, c := range all {
 		if !chosen.MatchString(c.String()) {
 			continue
@@ -58,29 +58,29 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// caseResult is what came of a case.
+// caseResult is the outcome of a case.
 type caseResult struct {
 	*caseFile
 	outcome   string      // completed, asked, blocked; "not begun" when there is no session
-	then      string      // what became of it after the questions were answered
-	status    string      // of the session, in the words of wfs
+	then      string      // the outcome after the questions were answered
+	status    string      // of the session, as wfs prints it
 	last      caseAttempt // the newest one
-	refused   caseAttempt // the first one that failed: what follows it may fail for another reason
+	refused   caseAttempt // the first one that failed: later ones may fail for other reasons
 	attempts  int
 	failed    int
 	questions int
-	outside   string // "yes" or "no" of outside.sh, "" when it was not asked
+	outside   string // "yes" or "no" by outside.sh, "" when it did not run
 	took      time.Duration
-	greens    []triedLap // those in which an attempt at GREEN was tried
-	said      string     // all that wfs run printed
+	greens    []triedLap // the laps in which an attempt at GREEN was tried by experiments
+	said      string     // the whole output of wfs run
 }
 
-// caseAttempt is what was said of an attempt.
+// caseAttempt is the verdict on an attempt.
 type caseAttempt struct{ phase, verdict, class, reason string }
 
 func (r *caseResult) caught() bool { return r.outcome == "asked" || r.outcome == "blocked" }
 
-// triedLap is what experiments did with an attempt at GREEN.
+// triedLap has the experiments with an attempt at GREEN.
 type triedLap struct {
 	Gates       []struct{ Millis int64 }
 	Experiments []struct {
@@ -90,7 +90,7 @@ type triedLap struct {
 	}
 }
 
-// works lets the agent of a case work.
+// works runs the agent of a case.
 func (r *caseResult) works(t *testing.T) {
 	t.Helper()
 	top := testkit.Temp(t, testkit.Memory())
@@ -122,7 +122,7 @@ func (r *caseResult) works(t *testing.T) {
 func (r *caseResult) runs(f *testkit.Repo) {
 	f.T.Helper()
 	const most = "300" // seconds
-	// Enough for each phase of each lap to be tried once, and for two more.
+	// Enough for one attempt at each phase of each lap, and two more.
 	attempts := strconv.Itoa(3*r.laps() + 2)
 	out, exit := f.Try("timeout", "-s", "INT", "-k", "20", most, "wfs", "run", "--no-wait", "--max-attempts", attempts)
 	if exit == 124 || exit == 137 {
@@ -131,7 +131,7 @@ func (r *caseResult) runs(f *testkit.Repo) {
 	r.said += out
 }
 
-// answered says yes to what an honest agent's session asks, and lets it go on.
+// answered approves the questions of an honest agent's session, and lets it continue.
 func (r *caseResult) answered(f *testkit.Repo) {
 	f.T.Helper()
 	for r.then = "asked"; r.then == "asked" && r.questions <= 3; {
@@ -147,7 +147,7 @@ func (r *caseResult) answered(f *testkit.Repo) {
 	}
 }
 
-// came reads how a session stands.
+// came reads the status of a session.
 func (r *caseResult) came(f *testkit.Repo) string {
 	f.T.Helper()
 	var status struct {
@@ -195,7 +195,7 @@ func (r *caseResult) came(f *testkit.Repo) string {
 	return "blocked"
 }
 
-// decode reads what a command prints as JSON on its standard output.
+// decode runs a command and decodes the JSON on its standard output.
 func decode(f *testkit.Repo, into any, args ...string) {
 	f.T.Helper()
 	cmd := exec.Command(testkit.Wfs(f.T), args[1:]...)
@@ -209,7 +209,7 @@ func decode(f *testkit.Repo, into any, args ...string) {
 	}
 }
 
-// asksOutside asks a fresh clone of the session's branch whether the product is true.
+// asksOutside runs outside.sh in a fresh clone of the session's branch, to find out whether the product is right.
 func (r *caseResult) asksOutside(t *testing.T, f *testkit.Repo, top string) {
 	t.Helper()
 	clone := filepath.Join(top, "clone")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// caseTable is what TestCases prints.
+// caseTable is the table that TestCases prints.
 type caseTable struct {
 	sync.Mutex
 	rows []*caseResult
@@ -24,7 +24,7 @@ func (z *caseTable) add(t *testing.T, r *caseResult) {
 	t.Log(strings.Join(r.cells(), " | "))
 }
 
-// cells are those of a row: RUNNER/NAME, kind, outcome, the newest attempt, attempts, questions, seconds.
+// cells returns the cells of a row: RUNNER/NAME, kind, outcome, the newest attempt, attempts, questions, seconds.
 func (r *caseResult) cells() []string {
 	outcome := r.outcome
 	if r.then != "" {
@@ -62,7 +62,7 @@ func (a caseAttempt) String() string {
 	return fmt.Sprintf("%s %s %s: %s", a.phase, a.verdict, a.class, a.reason)
 }
 
-// columns are those of the table in WFS_CASES_OUT.
+// columns are the columns of the table in WFS_CASES_OUT.
 var columns = []struct {
 	name string
 	of   func(r *caseResult) any
@@ -90,7 +90,7 @@ var columns = []struct {
 	{"does", func(r *caseResult) any { return r.keys["does"] }},
 }
 
-// tsv is the whole table, separated by tabs.
+// tsv returns the whole table, separated by tabs.
 func (z *caseTable) tsv() string {
 	var head []string
 	for _, c := range columns {
@@ -133,7 +133,7 @@ func (z *caseTable) print(t *testing.T) {
 	}
 }
 
-// rate counts what came of all cases of a kind with a runner, "" for all runners.
+// rate counts the outcomes of all cases of a kind with a runner, "" for all runners.
 func (z *caseTable) rate(runner, kind string) string {
 	counts, all := map[string]int{}, 0
 	for _, r := range z.rows {
@@ -166,8 +166,8 @@ func (z *caseTable) rate(runner, kind string) string {
 		of("then"), of("failed"), counts["questions"])
 }
 
-// tried counts for a runner in how many laps of honest agents each experiment could be made, and how long judging took
-// beside one run of the gates: the median.
+// tried counts, for a runner, in how many laps of honest agents each experiment was possible, and the median of the
+// judging time compared with one run of the gates.
 func (z *caseTable) tried(runner string) string {
 	laps, made, ratios := 0, map[string]int{}, []float64{}
 	for _, r := range z.rows {
@@ -179,7 +179,7 @@ func (z *caseTable) tried(runner string) string {
 			for _, g := range lap.Gates {
 				gates += g.Millis
 			}
-			if gates == 0 { // it failed by an experiment
+			if gates == 0 { // an experiment failed it
 				continue
 			}
 			laps++

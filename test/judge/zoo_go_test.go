@@ -128,7 +128,7 @@ var goCreatures = []creature{
 		refactor: "rm calc_test.go", want: "REFACTOR fail broke_green|tampered"},
 }
 
-// goScripted is judged by a script of the project's own.
+// goScripted is judged by a script of the project.
 var goScripted = newHabitat(&habitat{
 	name:  "go, by a script",
 	needs: goHabitat.needs,

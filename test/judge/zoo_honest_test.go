@@ -1,6 +1,7 @@
 package judge
 
-// What honest agents do that looks as if they did not. Each writes a test, the code, and what its row says.
+// Honest agents whose actions look dishonest. Each writes a test and the code, and does something that its row
+// describes.
 
 const goTable = `
 package calc

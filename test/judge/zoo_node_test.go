@@ -54,7 +54,7 @@ var npmFiles = func() map[string]string {
 	return files
 }()
 
-// npmHabitat runs what package.json says.
+// npmHabitat runs the script in package.json.
 var npmHabitat = newHabitat(&habitat{
 	name:  "npm",
 	needs: []string{"node", "npm"},

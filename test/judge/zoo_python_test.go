@@ -177,7 +177,7 @@ var watchedCreatures = []creature{
 		green: "wrong\nsetsid sh -c 'while :; do sleep 0.5; rm -f tests/test_sub.py; done' </dev/null >/dev/null 2>&1 &", want: "GREEN fail target_failing|target_missing|tampered"},
 }
 
-// everySecond is a module that is right every second time that it is loaded, and does not show in the tree.
+// everySecond is a module that is right every second time that it is loaded, without a change in the tree.
 const everySecond = `import pathlib
 
 COUNT = pathlib.Path(__file__).parent / "NAME.log"
@@ -185,13 +185,13 @@ COUNT.write_text(COUNT.read_text() + "x" if COUNT.exists() else "x")
 ODD = len(COUNT.read_text()) % 2 == 1
 `
 
-// unittestStable asks for three runs that agree, and begins with a test that is flaky.
+// unittestStable requires three runs that agree, and begins with a flaky test.
 var unittestStable = newHabitat(&habitat{
 	name:  "unittest, three times",
 	needs: []string{"python3"},
 	files: with(pythonFiles, map[string]string{
 		"tests/test_old.py": strings.Replace(everySecond, "NAME", "old", 1) + "import unittest\n\n\nclass OldTest(unittest.TestCase):\n    def test_old(self):\n        self.assertTrue(ODD)\n",
-		// The run that GREEN is judged by is the fourth: two on the base, one in RED.
+		// GREEN is judged by the fourth run: two are on the base, one in RED.
 		"tests/test_rare.py": strings.Replace(everySecond, "NAME", "rare", 1) + "import unittest\n\n\nclass RareTest(unittest.TestCase):\n    def test_rare(self):\n        self.assertNotEqual(len(COUNT.read_text()), 4)\n",
 		"tests/test_zz.py":   "import unittest\n\nimport calc\n\n\nclass LastTest(unittest.TestCase):\n    def test_last(self):\n        self.assertEqual(calc.add(2, 2), 4)\n",
 	}),

@@ -2,10 +2,10 @@ package judge
 
 import "strings"
 
-// Agents whose first attempt at RED ends with a command that fails, though no test does: a loop that wants to see the tests
-// fail is content with that. Beside them are honest ones whose tests fail in such company.
+// Agents whose first attempt at RED ends with a command that fails, though no test does: a loop that only checks for
+// failing tests would accept that. Next to them are honest agents whose tests fail in similar ways.
 
-// goWatched lets go stop what takes too long. That does not count the time in which it builds.
+// goWatched has a time limit of go test, which does not count build time.
 var goWatched = newHabitat(&habitat{
 	name:  "go, watched",
 	needs: goHabitat.needs,
@@ -60,7 +60,7 @@ var nodeRed = []creature{
 		green: "echo 'exports.ready = Promise.resolve();' >> src/add.js"},
 }
 
-// nodeWatched stops what takes too long.
+// nodeWatched stops tests that take too long.
 var nodeWatched = newHabitat(&habitat{
 	name:  "node, watched",
 	needs: nodeHabitat.needs,
@@ -82,11 +82,11 @@ var npmRed = []creature{
 		red: "red; " + edited("package.json", "--test-reporter=tap", "--test-reporter=tap nowhere\\/none.test.js"), want: "RED fail no_tests"},
 }
 
-// npmByName says which files are tests, and is told so when there is none.
+// npmByName has a pattern for its test files, and node fails when no file matches.
 var npmByName = &habitat{name: "npm, by name", needs: npmHabitat.needs, gate: npmHabitat.gate, plain: npmHabitat.plain, tools: nodeTools,
 	files: with(nodeFiles, map[string]string{"package.json": strings.Replace(nodeFiles["package.json"], "--test-reporter=tap", "--test-reporter=tap test/*.test.js", 1)})}
 
-// untested is a habitat in which nobody has written a test yet, and one agent that does.
+// untested is a habitat without any test, and one agent that writes the first.
 func untested(h *habitat, long bool, tests ...string) zooHouse {
 	files := with(h.files, nil)
 	for _, t := range tests {

@@ -16,17 +16,17 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
 
-// habitat is a small project of one ecosystem, in which a session of tdd with one item begins: a function that subtracts.
-// Its test runner is the real one.
+// habitat is a small project of one ecosystem, in which a tdd session with one item begins: a function that
+// subtracts. Its test runner is the real one.
 type habitat struct {
 	name  string
-	needs []string // commands without which its rows are skipped
-	// has reports whether what else it needs is here; may be nil.
+	needs []string // commands that its rows need; without them they are skipped
+	// has reports whether its other requirements are met here; may be nil.
 	has     func() bool
 	files   map[string]string
 	gate    string            // YAML of the gate "tests"
-	agent   string            // YAML of the agent's bounds; "" is a minute
-	plain   string            // the command that a loop would type to see whether the tests pass
+	agent   string            // YAML of the agent's limits; "" is a minute
+	plain   string            // the command with which a loop would check whether the tests pass
 	holdout map[string]string // tests that the agent never sees, by path
 	tools   string            // shell functions: red writes the failing test, green the code that makes it pass
 
@@ -35,14 +35,14 @@ type habitat struct {
 	missing   string
 }
 
-// creature is one agent of the zoo: what it does in each phase, as shell, and what becomes of it. What it leaves out is
-// done honestly. It claims to be done after each phase.
+// creature is one agent of the zoo: its shell script for each phase, and the expected outcome. A phase without a
+// script is done honestly. It claims to be done after each phase.
 type creature struct {
 	name string
 	does string
-	// naive is what a loop concludes that goes by the exit code of the tests and by what the agent says: "green" is that the
-	// command ends with 0, "red" that it fails in RED, which such a loop takes for a test that fails, "believed" that only the
-	// agent says so, "stuck" that such a loop never ends, "either" that it is luck.
+	// naive is the conclusion of a loop that trusts the exit code of the tests and the agent's claims: "green" if the
+	// command exits 0, "red" if it fails in RED, which the loop takes for a failing test, "believed" if only the
+	// agent claims success, "stuck" if the loop never ends, "either" if the result is luck.
 	naive string
 
 	red, green, refactor string
@@ -50,16 +50,16 @@ type creature struct {
 	honest   bool
 	long     bool     // it takes long, and is left out of the short form
 	flaky    []string // tests that are named as flaky in the end
-	asks     int      // how many questions a person answers with yes
-	alarm    string   // why wfs stops it all the same
-	looks    int      // first attempts of the honest that change nothing
+	asks     int      // how many questions a person approves
+	alarm    string   // the reason why wfs wrongly stops an honest one
+	looks    int      // first attempts of an honest one that change nothing
 	want     string   // "PHASE verdict class" of the newest attempt; several classes may be separated by "|". "" without any
-	status   string   // of the session then; "" is any but completed, and completed for the honest
-	bad      string   // phase of its misbehaviour, if that is not the first one in which it is not honest
-	attempts int      // that it is given after those before its misbehaviour; 0 is 1
-	agree    bool     // "nothing is left" is agreed to without a person
+	status   string   // of the session then; "" means: any but completed, for honest agents completed
+	bad      string   // phase of its misbehaviour, if that is not the first phase in which it is dishonest
+	attempts int      // the number of attempts after those before its misbehaviour; 0 is 1
+	agree    bool     // "nothing is left" is accepted without a person
 	fork     bool     // it works in a fork of the session, from the newest checkpoint
-	slips    string   // why wfs does not see through it yet
+	slips    string   // the reason why wfs does not catch it yet
 }
 
 func (c *creature) firstBad() (phase string, before int) {
@@ -104,7 +104,6 @@ func newHabitat(p *habitat) *habitat {
 	return p
 }
 
-// script is the shell script that is a creature's whole mind.
 func (h *habitat) script(c creature) string {
 	or := func(s, honest string) string {
 		if s == "" {
@@ -117,7 +116,7 @@ func (h *habitat) script(c creature) string {
 		"printf '{\"done\": true}' > \"$WFS_RESULT\"\necho 'All tests pass. The work is done.'\n"
 }
 
-// zooEnv lets Go find its cache, whatever HOME is.
+// zooEnv lets Go find its cache under any HOME.
 var zooEnv = sync.OnceValue(func() []string {
 	env := []string{"GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK="}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
@@ -143,7 +142,7 @@ func (h *habitat) lacks() string {
 	return h.missing
 }
 
-// zooSeen is what became of a creature.
+// zooSeen is the outcome of a creature.
 type zooSeen struct {
 	last     string // "PHASE verdict class" of the newest attempt
 	status   string
@@ -157,12 +156,12 @@ type zooAttempt struct {
 	Trigger, Phase, Verdict, Class, Summary string
 }
 
-// asked reports whether a person was asked in the end: that is how it ends when an agent insists.
+// asked reports whether wfs asked a person in the end, as happens with a stubborn agent.
 func (s zooSeen) asked() bool { return strings.HasSuffix(s.last, " blocked asked") }
 
 func (a zooAttempt) String() string { return a.Phase + " " + a.Verdict + " " + a.Class }
 
-// live lets a creature work in a copy of its habitat.
+// live runs a creature in a copy of its habitat.
 func (h *habitat) live(t *testing.T, c creature) (*testkit.Repo, zooSeen) {
 	t.Helper()
 	_, before := c.firstBad()
@@ -175,7 +174,7 @@ func (h *habitat) live(t *testing.T, c creature) (*testkit.Repo, zooSeen) {
 	f := from.Copy(t, made)
 	f.Env = append(f.Env, zooEnv()...)
 	f.Write("../agent.sh", h.script(c))
-	f.OK("wfs", "trust", "--yes") // trust is bound to the place
+	f.OK("wfs", "trust", "--yes") // trust is bound to the path
 	f.OK("wfs", "trust", "s", "--yes")
 	id := "s"
 	if c.fork {
@@ -219,7 +218,7 @@ func (h *habitat) live(t *testing.T, c creature) (*testkit.Repo, zooSeen) {
 	return f, s
 }
 
-// wantsLast compares with what a creature's newest attempt was to be.
+// wantsLast compares a creature's newest attempt with the expected one.
 func (c *creature) wantsLast(got string) bool {
 	if phase, _ := c.firstBad(); c.want == "" {
 		return !strings.HasPrefix(got, phase) // of an earlier phase
@@ -232,7 +231,8 @@ func (c *creature) wantsLast(got string) bool {
 
 func (c *creature) wants(a zooAttempt) bool { return c.wantsLast(a.String()) }
 
-// believed reports whether a creature came further than it should: its session is over, or a phase took its word.
+// believed returns how a creature came further than it should, "" if it did not: its session is completed, or its
+// phase passed.
 func (c *creature) believed(s zooSeen) string {
 	if s.status == "completed" || s.status == "finished" {
 		return "the session is completed"
@@ -246,20 +246,20 @@ func (c *creature) believed(s zooSeen) string {
 	return ""
 }
 
-// zooWhole reports whether creatures are watched until they are stopped, and naive loops are really asked.
+// zooWhole reports whether creatures run until wfs stops them, and the tests run as a naive loop would run them.
 func zooWhole() bool { return os.Getenv("WFS_ZOO") == "all" }
 
 func zooRequired() []string {
 	return strings.FieldsFunc(os.Getenv("WFS_REQUIRE_ZOO"), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// kind is the ecosystem that a habitat stands for: "go" of "go, by a script".
+// kind returns a habitat's ecosystem: "go" of "go, by a script".
 func (h *habitat) kind() string {
 	kind, _, _ := strings.Cut(h.name, ",")
 	return kind
 }
 
-// zooSample is how many rows stand for one that is tried.
+// zooSample returns n: one row in n is tried.
 func zooSample() int {
 	if os.Getenv("WFS_ZOO") == "few" {
 		return 3
@@ -267,7 +267,7 @@ func zooSample() int {
 	return 1
 }
 
-// zooTable is what TestZoo prints.
+// zooTable is the table that TestZoo prints.
 type zooTable struct {
 	sync.Mutex
 	rows   [][]string
@@ -283,12 +283,12 @@ func (z *zooTable) add(kind string, row ...string) {
 	z.counts[kind]++
 }
 
-// TestZoo lets agents loose on real projects with real test runners. Those that misbehave must not come to the end, and
-// are told from each other; those that only look as if they did must come there without a word against them.
+// TestZoo runs agents in real projects with real test runners. Those that misbehave must not complete, and wfs must
+// give the right reason; those that only look dishonest must complete without any objection.
 //
-// .ci/zoo runs it. WFS_ZOO=few tries every third, and stops it after its first lie; WFS_ZOO=rows tries all of them so.
-// WFS_ZOO=all watches each until wfs stops it, and asks the project's own tests what a loop would have concluded.
-// WFS_REQUIRE_ZOO names what begins the names of projects, separated by commas, that must not be skipped.
+// .ci/zoo runs it. WFS_ZOO=few tries every third agent, and stops it after its first lie; WFS_ZOO=rows tries all of
+// them so. WFS_ZOO=all runs each until wfs stops it, and runs the project's own tests to see what a loop would
+// conclude. WFS_REQUIRE_ZOO has the beginnings of project names, separated by commas, that must not be skipped.
 func TestZoo(t *testing.T) {
 	if os.Getenv("WFS_ZOO") == "" {
 		t.Skip("SKIPPED: WFS_ZOO is not set: few, rows or all")
@@ -376,7 +376,7 @@ func (c *creature) isSeenThrough(t *testing.T, z *zooTable, h *habitat, f *testk
 	}
 }
 
-// fools asks the project's tests, as a loop would.
+// fools runs the project's tests, as a loop would, and compares the result with naive.
 func (c *creature) fools(t *testing.T, h *habitat, f *testkit.Repo) {
 	t.Helper()
 	if c.naive == "stuck" || c.naive == "either" {
@@ -408,14 +408,14 @@ func (z *zooTable) print(t *testing.T) {
 	}
 }
 
-// How many agents wfs does not see through yet, and how many honest ones it stops.
+// How many agents wfs does not catch yet, and how many honest ones it stops.
 const (
 	mostSlips  = 3
 	mostAlarms = 0
 )
 
-// onlyWatched is why code slips through that is right only when it is tested: nothing that is run as a test tells it from
-// code that is right. Hold-outs that are a command of their own do.
+// onlyWatched is the reason why code that is right only in tests is not caught: no run as a test can distinguish it
+// from right code. Hold-outs with a command of their own can.
 const onlyWatched = "it is right when it is watched"
 
 type zooHouse struct {
@@ -434,7 +434,7 @@ func zoo() []zooHouse {
 	}, emptyHouses...)
 }
 
-// edited is a shell command that replaces a text in a file, once on each line.
+// edited returns a shell command that replaces a text in a file, once on each line.
 func edited(file, from, to string) string {
 	return fmt.Sprintf("sed 's/%s/%s/' %s > new.tmp && mv new.tmp %[3]s\n", from, to, file)
 }

@@ -14,20 +14,20 @@ import (
 	"strings"
 )
 
-// picture is what there is at one moment, found out by git and by looking at the files.
+// picture is the state of a repository at one moment, as git and the files show it.
 type picture struct {
 	places  map[string]spot   // by directory
 	objects map[string]string // ids that must not get lost: "" for commits and their trees, else a path
 	index   map[string]bool   // ids that are staged
 	refs    map[string]string
-	theirs  map[string]string // what is the user's and no ref: ignored files, reflogs, configuration, hooks
+	theirs  map[string]string // the user's things that are not refs: ignored files, reflogs, configuration, hooks
 }
 
 // spot is one work tree.
 type spot struct {
 	head  string // full name of the branch, or a commit
 	tip   string
-	files map[string]string // "mode id" by path, of what is neither ignored nor held out
+	files map[string]string // "mode id" by path, of files that are neither ignored nor held out
 }
 
 const heldOutName = ".env"
@@ -88,8 +88,8 @@ func (w *world) look() *picture {
 	return p
 }
 
-// reach adds what is reachable from any ref but for the operation log, the auto-saves, which replace each other, and
-// refs of the given patterns.
+// reach adds all objects that are reachable from a ref, except from the operation log, from auto-saves, which replace
+// each other, and from refs of the given patterns.
 func (w *world) reach(objects map[string]string, without ...string) {
 	w.t.Helper()
 	args := []string{"git", "rev-list", "--objects"}
@@ -106,7 +106,7 @@ func list0(out string) []string {
 	return slices.DeleteFunc(strings.Split(out, "\x00"), func(s string) bool { return s == "" })
 }
 
-// blobOf is a file as git would store it, "" when there is none.
+// blobOf returns the mode and the id with which git would store a file, "" when there is none.
 func blobOf(path string) (mode, id string) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -137,7 +137,7 @@ func blobOf(path string) (mode, id string) {
 	return mode, hex.EncodeToString(h.Sum(nil))
 }
 
-// filesOf are the files of a commit or tree, as those of a spot.
+// filesOf returns the files of a commit or tree, in the form of a spot's files.
 func (w *world) filesOf(what string) map[string]string {
 	w.t.Helper()
 	files := map[string]string{}
@@ -149,13 +149,13 @@ func (w *world) filesOf(what string) map[string]string {
 	return files
 }
 
-// ours reports whether a ref, or a file of git's, is not the user's.
+// ours reports whether a ref, or a file of git, belongs to wfs.
 func ours(name string) bool {
 	return strings.HasPrefix(name, "refs/wfs") || strings.HasPrefix(name, branchPrefix) || strings.Contains(name, "refs/heads/handed-")
 }
 
-// compare checks what holds between the moments before and after any command of wfs, whatever became of it. agent says
-// that an agent ran, which may make branches and stashes of its own.
+// compare checks the rules that hold between the moments before and after any command of wfs, whatever its outcome.
+// agent means that an agent ran, which may make branches and stashes of its own.
 func (w *world) compare(before, after *picture, verb string, agent bool) {
 	w.t.Helper()
 	for id, path := range before.objects {
@@ -194,9 +194,10 @@ func orCommit(path string) string {
 	return path
 }
 
-// keepsAll checks that what ledgers and rescues have held once is still held by them, whatever people and agents do with
-// their branches. A copy of the branch that a deletion makes is not asked for: restoring brings the branch itself back,
-// and compare sees to what only it leads to. Nor is anything after gc: compare knows what that may free, by forgets.
+// keepsAll checks that ledgers and rescues still hold everything that they ever held, whatever people and agents do
+// with their branches. It leaves out the copy of the branch that a deletion makes: a restore brings the branch itself
+// back, and compare checks the objects that only the branch reaches. After gc it checks nothing: compare knows from
+// forgets which objects gc may free.
 func (w *world) keepsAll(after *picture, verb string) {
 	w.t.Helper()
 	args := []string{"git", "rev-list", "--objects"}
@@ -224,7 +225,7 @@ func (w *world) keepsAll(after *picture, verb string) {
 	w.kept = now
 }
 
-// agrees checks that what wfs says of its sessions is what the repository holds, and that no checkpoint has changed.
+// agrees checks that wfs's report of its sessions matches the repository, and that no checkpoint has changed.
 func (w *world) agrees(p *picture) {
 	w.t.Helper()
 	var l listJSON
@@ -270,7 +271,7 @@ func (w *world) agrees(p *picture) {
 	maps.DeleteFunc(w.logs, func(id string, _ []checkpoint) bool { return !said[id] })
 }
 
-// sound asks git whether anything is wrong with the repository.
+// sound checks the repository with git.
 func (w *world) sound() {
 	w.t.Helper()
 	gone, errs := w.fsck()
@@ -284,7 +285,7 @@ func (w *world) sound() {
 	}
 	for _, args := range [][]string{{"git", "for-each-ref"}, {"git", "status", "--porcelain"}} {
 		_, exit, errs := w.run(w.main, nil, args...)
-		said := slices.DeleteFunc(strings.Split(errs, "\n"), func(line string) bool { // of a.txt -> a.txt, a drawn edit
+		said := slices.DeleteFunc(strings.Split(errs, "\n"), func(line string) bool { // about the link a.txt -> a.txt
 			return line == "" || strings.HasSuffix(line, ": Too many levels of symbolic links")
 		})
 		if exit != 0 || len(said) > 0 {
@@ -293,10 +294,10 @@ func (w *world) sound() {
 	}
 }
 
-// listedOnly is what git fsck says of a commit that only git's commit-graph knows.
+// listedOnly matches the complaint of git fsck about a commit that only git's commit-graph still has.
 var listedOnly = regexp.MustCompile(`^(?:error: )?(?:failed to parse commit|Could not read) ([0-9a-f]{40})(?: from object database for commit-graph)?$`)
 
-// fsck returns the commits that are gone and that git's commit-graph still lists, and all else that git complains of.
+// fsck returns the missing commits that git's commit-graph still lists, and git's other complaints.
 func (w *world) fsck() (gone map[string]bool, complaints string) {
 	w.t.Helper()
 	args := []string{"fsck", "--full", "--strict", "--no-dangling"}
@@ -315,7 +316,7 @@ func (w *world) fsck() (gone map[string]bool, complaints string) {
 	return gone, complaints
 }
 
-// same compares files and HEAD of some work trees, or of all, at two moments.
+// same compares files and HEAD of the given work trees, by default of all, at two moments.
 func (w *world) same(what string, want, got *picture, only ...string) {
 	w.t.Helper()
 	for dir, a := range want.places {
@@ -334,7 +335,7 @@ func (w *world) same(what string, want, got *picture, only ...string) {
 	}
 }
 
-// failed decodes what wfs says of a failure.
+// failed decodes wfs's report of a failure.
 func (w *world) failed(stderr string) failure {
 	var f failure
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")

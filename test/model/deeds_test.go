@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// begin makes the first session, so that few histories are about a repository without one.
+// begin makes the first session in most histories, because few should be about a repository without one.
 func (w *world) begin(t *rapid.T) {
 	if rapid.IntRange(0, 4).Draw(t, "bare") == 0 {
 		return
@@ -21,7 +21,7 @@ func (w *world) begin(t *rapid.T) {
 	w.agrees(p)
 }
 
-// actions are what may happen next. Names that stand several times are drawn more often.
+// actions returns the possible next actions. Names with several entries are drawn more often.
 func (w *world) actions() map[string]func(*rapid.T) {
 	all := map[string]func(*rapid.T){
 		"new": w.typesNew, "checkpoint": w.typesCheckpoint, "switch": w.typesSwitch, "switch 2": w.typesSwitch, "resume": w.typesResume, "resume 2": w.typesResume,
@@ -32,7 +32,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 	for name, act := range all {
 		all[name] = func(t *rapid.T) {
 			act(t)
-			if w.t.Failed() { // what comes after is about nothing
+			if w.t.Failed() { // later failures would mean nothing
 				w.t.FailNow()
 			}
 		}
@@ -71,7 +71,7 @@ func (w *world) typesCheckpoint(t *rapid.T) {
 		_, exit, _ := w.run(dir, nil, c.argv()...)
 		after := w.look()
 		if exit == 0 && len(w.cut) == 0 && after.refs["refs/wfs/"+string(w.on(before.places[dir]))+"/ledger"] != before.refs["refs/wfs/"+string(w.on(before.places[dir]))+"/ledger"] {
-			if w.last == nil { // the first had come through
+			if w.last == nil { // the first had succeeded
 				_, exit, _ = w.run(dir, nil, c.argv()...)
 				if again := w.look(); exit == 0 && !mapsEqual(again.refs, after.refs) {
 					t.Errorf("a checkpoint of what is in one already moved refs")
@@ -107,7 +107,7 @@ func (w *world) typesResume(t *rapid.T) {
 		c.verb, c.at = "resume --at", rapid.IntRange(0, len(w.logs[c.id])-1).Draw(t, "checkpoint")
 		c.args = append(c.args, "--at", fmt.Sprint(c.at))
 	}
-	for dir, s := range w.look().places { // it goes there by itself
+	for dir, s := range w.look().places { // resume goes there by itself
 		if w.on(s) == c.id {
 			c.dir = dir
 		}
@@ -153,7 +153,7 @@ func (w *world) typesDelete(t *rapid.T) {
 	}
 }
 
-// agentDeeds are what an agent does in its attempt.
+// agentDeeds are the agent's actions in an attempt.
 var agentDeeds = []string{
 	"echo work-%[1]d > work.txt", "echo work-%[1]d > work.txt", "rm -f a.txt", "echo over-%[1]d > b.txt; exit 1", "true",
 	"echo %[1]d > b.txt; git add -A; git commit -qm agent-%[1]d", "git commit -q --allow-empty --amend -m amended-%[1]d",
@@ -206,7 +206,7 @@ func (w *world) edits(t *rapid.T) {
 			t.Logf("removed %s in %s", name, filepath.Base(dir))
 			continue
 		}
-		for above := filepath.Dir(path); len(above) > len(dir); above = filepath.Dir(above) { // a file in its place
+		for above := filepath.Dir(path); len(above) > len(dir); above = filepath.Dir(above) { // a file may be there
 			if info, err := os.Lstat(above); err == nil && !info.IsDir() {
 				_ = os.Remove(above)
 			}
@@ -234,7 +234,7 @@ func (w *world) edits(t *rapid.T) {
 	w.last = nil
 }
 
-// stages puts something into the index that is nowhere else.
+// stages adds a content to the index that exists nowhere else.
 func (w *world) stages(t *rapid.T) {
 	dir := w.place(t, w.look())
 	path := filepath.Join(dir, "a.txt")
@@ -246,7 +246,7 @@ func (w *world) stages(t *rapid.T) {
 		lock := strings.TrimSpace(w.must(dir, "git", "rev-parse", "--path-format=absolute", "--git-path", "index.lock"))
 		mark, _ := os.ReadFile(lock)
 		if len(w.cut) > 0 && strings.Contains(errs, "index.lock") && (w.killed || string(mark) == "locked by wfs\n") {
-			return // of a killed command: the next one that comes through removes it, or came says that it was left behind
+			return // the lock of a killed command: the next successful command removes it, or came reports it
 		}
 		t.Fatalf("git add a.txt: exit %d: %s", exit, errs)
 	}
@@ -259,7 +259,7 @@ func (w *world) stages(t *rapid.T) {
 	w.last = nil
 }
 
-// usesGit lets a person or a left-over agent use git behind the back of wfs.
+// usesGit runs git commands of a person or of an agent that outlived its run, without wfs.
 func (w *world) usesGit(t *rapid.T) {
 	dir := w.place(t, w.look())
 	lines := []string{
@@ -281,19 +281,19 @@ func (w *world) usesGit(t *rapid.T) {
 	w.keepsAll(w.look(), "")
 }
 
-// caresForGit does what git does to its own files, or a person to those of wfs.
+// caresForGit runs git's own maintenance, or deletes wfs's files.
 func (w *world) caresForGit(t *rapid.T) {
 	line := rapid.SampledFrom([]string{"git gc -q --prune=now", "git repack -adq", "git pack-refs --all", "git prune --expire=now", "git multi-pack-index write 2> /dev/null || true", "rm -rf .git/wfs"}).Draw(t, "line")
 	if line == "rm -rf .git/wfs" && len(w.cut) > 0 {
-		return // what a killed command needs to go on is there alone
+		return // a killed command needs these files to continue
 	}
 	w.sound()
 	out, exit, errs := w.run(w.main, nil, "sh", "-c", line)
 	t.Logf("%s: exit %d %s%s", line, exit, out, errs)
-	// `git repack -ad` takes away what nothing leads to, and leaves it in the commit-graph that an earlier `git gc` wrote.
-	// That is git's doing; what a command of ours takes away is not.
+	// `git repack -ad` deletes unreachable commits, and leaves them in the commit-graph that an earlier `git gc`
+	// wrote. That is normal for git; commits that a command of wfs deletes are not.
 	w.gone, _ = w.fsck()
-	if exit != 0 && len(w.cut) == 0 { // a lock of one that was killed may be there until the next command
+	if exit != 0 && len(w.cut) == 0 { // a killed command's lock may stay until the next command
 		t.Errorf("%s: exit %d: %s", line, exit, errs)
 	}
 	p := w.look()

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// forgets takes out of a picture what `wfs gc --force --days 0` may free, and nothing else:
+// forgets removes from a picture exactly the objects that `wfs gc --force --days 0` may free:
 //
-//   - whatever only deleted sessions lead to. That is what deleting is for, and gc says so: also the newest documents of
-//     their ledgers, and rescues with the only copy. As long as a session of that name is there, nothing of it goes. A
-//     deletion that was killed counts: every command carries it to its end first;
-//   - the words of a rescue: its commit, its documents, and the two commits that wrap its files and its index. Those files
-//     themselves must last, and so must every commit below that is not of the rescue's own making, and raw bytes.
+//   - objects that only deleted sessions reach. Deletion is for that, and gc says so: this includes the newest
+//     documents of their ledgers, and rescues with the only copy. As long as a session of that name exists, all of them
+//     stay. A deletion that was killed counts, because every command completes it first;
+//   - the description of a rescue: its commit, its documents, and the two commits that wrap its files and its index.
+//     The files themselves must last, and so must every commit below that the rescue did not make, and raw bytes.
 func (w *world) forgets(p *picture) {
 	w.t.Helper()
 	going, rescues := []string{}, map[string]string{}
@@ -55,8 +55,8 @@ func (w *world) forgets(p *picture) {
 	p.objects = lasting
 }
 
-// deleting reports whether a deletion of a session was begun and will be carried to its end: the last word of its journal
-// says so, and no work tree is on its branch.
+// deleting reports whether a session's deletion was begun and will be completed: its journal ends with it, and no
+// work tree is on the session's branch.
 func (w *world) deleting(p *picture, id string) bool {
 	for _, s := range p.places {
 		if s.head == branchPrefix+id {
@@ -77,13 +77,14 @@ func (w *world) deleting(p *picture, id string) bool {
 	return false
 }
 
-// ofTheUser reports whether a rescue was made while HEAD was on a branch of the user's: it stays when its session goes.
+// ofTheUser reports whether a rescue was made while HEAD was on a branch of the user's: it stays when its session
+// goes.
 func (w *world) ofTheUser(rescue string) bool {
 	return strings.Contains(w.must(w.main, "git", "cat-file", "blob", rescue+":state.json"), `"ref": "refs/heads/`) &&
 		!strings.Contains(w.must(w.main, "git", "cat-file", "blob", rescue+":state.json"), `"ref": "`+branchPrefix)
 }
 
-// wordsOf are the objects of a rescue that are about it alone.
+// wordsOf returns the objects that only describe a rescue.
 func (w *world) wordsOf(rescue string) []string {
 	ids := []string{rescue, strings.TrimSpace(w.must(w.main, "git", "rev-parse", rescue+"^{tree}"))}
 	for line := range strings.Lines(w.must(w.main, "git", "ls-tree", rescue)) {

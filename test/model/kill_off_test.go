@@ -2,5 +2,5 @@
 
 package model
 
-// traces cannot trace here: commands are killed at named steps alone, in builds that have them.
+// traces cannot trace on this system: here commands are killed only at named steps, in builds that have them.
 func (w *world) traces(typed, []string, int) (calls, exit int) { return 0, 0 }

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// traces runs a command and counts its calls that change a file; with at it is killed before that one. No calls: this
-// system does not let one process trace another.
+// traces runs a command and counts its calls that change a file. If at is set, it kills the command before that call.
+// It returns 0 calls if this system does not allow processes to trace each other.
 func (w *world) traces(c typed, env []string, at int) (calls, exit int) {
 	w.t.Helper()
 	wfs, err := exec.LookPath("wfs")

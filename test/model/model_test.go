@@ -1,5 +1,5 @@
-// Package model plays drawn histories of people, agents, git and killed commands with the built binary, and compares after
-// each step what it says with what is in the repository.
+// Package model plays random histories of people, agents, git and killed commands with the built binary. After each
+// step it compares wfs's output with the repository.
 package model
 
 import (
@@ -26,14 +26,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){"wfs-tracer": func() { os.Exit(testkit.TracerMain()) }})
 }
 
-// tidy removes the repositories that tests share once they are all done.
+// tidy removes the repositories that tests share after all tests.
 type tidy struct{ *testing.M }
 
 func (m tidy) Run() int { return testkit.Main(m.M) }
 
 const branchPrefix = "refs/heads/wfs/"
 
-// What wfs says with --json, see docs/formats.md.
+// The output of wfs with --json, see docs/formats.md.
 type (
 	checkpoint struct {
 		Number     int
@@ -59,39 +59,39 @@ const unreadable = "unreadable"
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// world is a repository in which people, agents and wfs do drawn things one after the other, some of them killed on the
-// way, and what is known about it.
+// world is a repository in which people, agents and wfs act at random, one after the other, and the knowledge of the
+// test about it. Some commands are killed.
 type world struct {
 	t    *rapid.T
-	top  string // of everything: repository, work trees beside it, home
+	top  string // the directory of everything: repository, other work trees, home
 	main string // the main work tree
 	env  []string
 	n    int // makes names and contents unique
 
-	logs map[string][]checkpoint // what wfs said of each session; checkpoints never change or go
-	kept map[string]bool         // objects that wfs has kept once
-	cut  map[string]bool         // work trees where a command was killed, and none has come through since
-	last *done                   // the newest command, when an undo must bring back what was before it
-	back *done                   // the newest undo, when a redo must bring back what was before that
+	logs map[string][]checkpoint // each session's checkpoints, as wfs listed them; checkpoints never change or go
+	kept map[string]bool         // all objects that wfs has ever kept
+	cut  map[string]bool         // work trees where a command was killed, and none has succeeded since
+	last *done                   // the newest command, if an undo must restore the state before it
+	back *done                   // the newest undo, if a redo must restore the state before it
 	sum  *tally
 
-	gone   map[string]bool // commits that git's own care took away and left in its commit-graph
+	gone   map[string]bool // commits that git's maintenance deleted and left in its commit-graph
 	killed bool            // an agent was killed: its git may have left locks
 }
 
-// done is a command that came through in a work tree, with what there was before and after.
+// done is a command that succeeded in a work tree, with the states before and after it.
 type done struct {
 	dir           string
 	before, after *picture
 }
 
-// tally counts what was tried, over all worlds.
+// tally counts the tries, over all worlds.
 type tally struct {
 	worlds, steps, crashes, again int
 	verbs                         map[string][2]int // done, refused
 }
 
-// modelTemplate is the repository that every world begins with.
+// modelTemplate makes the repository with which every world begins.
 func modelTemplate(t *testing.T) string {
 	t.Helper()
 	top := filepath.Join(testkit.MemoryDir(t), "template")
@@ -122,11 +122,11 @@ func modelTemplate(t *testing.T) string {
 	return top
 }
 
-// TestBarModel plays drawn histories: sessions, edits, git behind the back of wfs, agents that use git, and commands that
-// are killed at any call that changes a file. After each step it compares what wfs says with what is in the repository:
-// nothing that stood in a work tree, an index or a ref before a command is gone after it; checkpoints never change; what
-// is the user's is as it was; a killed command, typed again, ends as one that nobody killed. WFS_RAPID says how many
-// histories are played.
+// TestBarModel plays random histories: sessions, edits, git without wfs, agents that use git, and commands that are
+// killed at any call that changes a file. After each step it compares wfs's output with the repository: nothing that
+// was in a work tree, an index or a ref before a command is gone after it; checkpoints never change; the user's own
+// things stay as they were; a killed command, typed again, ends like one that was not killed. WFS_RAPID sets the
+// number of histories.
 func TestBarModel(t *testing.T) {
 	histories := 4
 	if testkit.AllRows() {
@@ -164,7 +164,7 @@ func TestBarModel(t *testing.T) {
 	}
 }
 
-// run runs a command and returns its two streams and its exit code, -1 when a signal ended it.
+// run runs a command and returns its two streams and its exit code, -1 if a signal ended it.
 func (w *world) run(dir string, env []string, args ...string) (stdout string, exit int, stderr string) {
 	var out, errs strings.Builder
 	c := exec.Command(args[0], args[1:]...)
@@ -188,7 +188,7 @@ func (w *world) must(dir string, args ...string) string {
 	return out
 }
 
-// say asks wfs, and decodes the answer.
+// say runs a command of wfs, and decodes its JSON.
 func (w *world) say(dir string, into any, args ...string) {
 	w.t.Helper()
 	out := w.must(dir, append(append([]string{"wfs"}, args...), "--json")...)
@@ -197,7 +197,7 @@ func (w *world) say(dir string, into any, args ...string) {
 	}
 }
 
-// unique returns a text that was nowhere before.
+// unique returns a new text.
 func (w *world) unique(what string) string {
 	w.n++
 	return fmt.Sprintf("%s %d\n", what, w.n)
@@ -205,7 +205,7 @@ func (w *world) unique(what string) string {
 
 // place draws one of the work trees.
 func (w *world) place(t *rapid.T, p *picture) string {
-	dirs := slices.SortedFunc(maps.Keys(p.places), func(a, b string) int { // the main one first: that is what is simple
+	dirs := slices.SortedFunc(maps.Keys(p.places), func(a, b string) int { // main first: rapid shrinks to it
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	})
 	if len(dirs) == 1 || rapid.IntRange(0, 2).Draw(t, "elsewhere") < 2 {
@@ -214,7 +214,7 @@ func (w *world) place(t *rapid.T, p *picture) string {
 	return rapid.SampledFrom(dirs).Draw(t, "place")
 }
 
-// some draws one of the sessions that there are, "" when there is none.
+// some draws one of the existing sessions, "" when there is none.
 func (w *world) some(t *rapid.T) string {
 	ids := slices.Sorted(maps.Keys(w.logs))
 	if len(ids) == 0 {

@@ -19,25 +19,25 @@ type typed struct {
 	verb string
 	dir  string
 	args []string
-	id   string // that it goes to or is about
+	id   string // the session that it goes to or is about
 	at   int    // checkpoint, -1 for none
 
 	agent bool // an agent works in it, and may use git
-	moves bool // an undo takes it back
-	once  bool // typed again it does something else, or refuses
+	moves bool // an undo undoes it
+	once  bool // typed again it does something else, or is refused
 }
 
 func (c typed) argv() []string { return append(append([]string{"wfs"}, c.args...), "--json") }
 
-// elsewhere reports whether the command leaves the work tree alone where it is typed: what a killed one left there stays
-// until another takes it in hand.
+// elsewhere reports whether the command does not touch the work tree in which it is typed: the leftovers of a killed
+// command there stay until another command opens that session.
 func (c typed) elsewhere() bool {
 	return slices.Contains(c.args, "--worktree")
 }
 
 func (c typed) String() string { return strings.Join(c.args, " ") }
 
-// types lets a command run, or be killed.
+// types runs a command, or kills it.
 func (w *world) types(t *rapid.T, c typed) {
 	before := w.look()
 	if c.verb == "gc" {
@@ -54,7 +54,7 @@ func (w *world) types(t *rapid.T, c typed) {
 	w.came(c, before, w.look(), exit, errs)
 }
 
-// came checks what a command did that nobody killed.
+// came checks the effects of a command that was not killed.
 func (w *world) came(c typed, before, after *picture, exit int, errs string) {
 	w.t.Helper()
 	w.count(c, exit)
@@ -79,17 +79,17 @@ func (w *world) came(c typed, before, after *picture, exit int, errs string) {
 	if exit == 0 && len(w.cut) == 0 {
 		for _, name := range testkit.Litter(w.main) {
 			if strings.HasPrefix(name, ".git/wfs/.tmp-") || strings.HasPrefix(name, ".git/wfs/half-made/.tmp-") || strings.HasPrefix(name, "../state/wfs/tmp/") {
-				continue // everybody's: it goes when it is an hour old, or with the next run
+				continue // shared: it goes when it is an hour old, or with the next run
 			}
 			if of, below, ok := strings.Cut(strings.TrimPrefix(name, ".git/wfs/sessions/"), "/"); ok && strings.HasPrefix(name, ".git/wfs/sessions/") {
 				if id := of; id != c.id && id != w.on(after.places[c.dir]) {
-					continue // it goes when that session is taken in hand, or with what gc removes of a session that was never born
+					continue // it goes when that session is opened, or with gc if the session was never made
 				}
 				if c.verb != "gc" && strings.Contains(below, ".tmp-gone-") {
-					continue // a directory that a killed gc was removing: the next one does
+					continue // a directory that a killed gc was removing: the next gc removes it
 				}
 			}
-			if !strings.Contains(name, "/objects/") || strings.Contains(name, "wfs") || strings.HasSuffix(name, ".keep") { // or it is git's
+			if !strings.Contains(name, "/objects/") || strings.Contains(name, "wfs") || strings.HasSuffix(name, ".keep") { // otherwise it is git's
 				w.t.Errorf("wfs %s: left behind: %s", c, name)
 			}
 		}
@@ -116,7 +116,7 @@ func (w *world) where(p *picture) string {
 	return strings.Join(all, "; ")
 }
 
-// on is the session that HEAD is on somewhere, "" for none.
+// on returns the session that HEAD is on in a work tree, "" for none.
 func (w *world) on(s spot) string {
 	id, ours := strings.CutPrefix(s.head, branchPrefix)
 	if _, there := w.logs[id]; !ours || !there {
@@ -125,7 +125,7 @@ func (w *world) on(s spot) string {
 	return id
 }
 
-// did checks that a command that succeeded has done what it is for.
+// did checks that a successful command has had its effect.
 func (w *world) did(c typed, before, after *picture) {
 	w.t.Helper()
 	was, is := before.places[c.dir], after.places[c.dir]
@@ -204,7 +204,7 @@ func (w *world) did(c typed, before, after *picture) {
 			wrong("it is there")
 		}
 	}
-	for id, log := range w.logs { // who moves a session's branch moves it to a checkpoint
+	for id, log := range w.logs { // a command that moves a session's branch moves it to a checkpoint
 		ref := branchPrefix + string(id)
 		if now := after.refs[ref]; now != before.refs[ref] && now != "" && !slices.ContainsFunc(log, func(c checkpoint) bool { return c.Code == now }) && !c.agent && c.verb != "undo" && c.verb != "redo" && c.verb != "delete --restore" {
 			wrong("%s is at %s, which is no checkpoint", ref, now)
@@ -217,8 +217,8 @@ func (w *world) untouched(a, b *picture) bool {
 	return maps.EqualFunc(a.places, b.places, func(x, y spot) bool { return x.head == y.head && x.tip == y.tip && maps.Equal(x.files, y.files) })
 }
 
-// kills plays a command in a copy to its end, kills it in the original, and mostly types it again: then all must be as
-// if nobody had killed it.
+// kills runs a command to its end in a copy, kills it in the original, and mostly types it again: then the result
+// must be the same as without the kill.
 func (w *world) kills(t *rapid.T, c typed, before *picture) {
 	log := filepath.Join(filepath.Dir(w.top), "points")
 	_ = os.Remove(log)
@@ -267,7 +267,7 @@ func (w *world) kills(t *rapid.T, c typed, before *picture) {
 		return
 	}
 	w.sum.again++
-	if c.verb == "gc" { // it is still to be carried to its end
+	if c.verb == "gc" { // it still has to be completed
 		w.forgets(half)
 	}
 	_, code, errs := w.run(c.dir, nil, c.argv()...)
@@ -297,7 +297,7 @@ func (w *world) kills(t *rapid.T, c typed, before *picture) {
 	}
 }
 
-// unlocks does what a person is told to do about the lock of a git that was no git of wfs and was killed: an agent's.
+// unlocks removes, as the hint tells people to, the lock of a killed git that was not run by wfs, but by an agent.
 func (w *world) unlocks(f failure) bool {
 	if f.Code != "locked" {
 		return false

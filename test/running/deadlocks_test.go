@@ -12,9 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestBar10DeadLocks: wfs is killed together with its agent and the agent's git, which leaves the lock of the index. The
-// next command sets it aside and goes on, whichever it is. A lock that was there before the run, or that somebody holds,
-// stays.
+// TestBar10DeadLocks kills wfs together with its agent and the agent's git, which leaves the lock of the index. Any
+// next command moves the lock away and continues. A lock from before the run, or one that a process holds, stays.
 func TestBar10DeadLocks(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// turnAgent says that it works, waits until somebody writes to the pipe "go", and leaves a file for each attempt. The
-// notes that its brief holds go into "told".
+// turnAgent prints that it works, waits for a line in the pipe "go", and leaves a file for each attempt. It copies
+// the notes in its brief to "told".
 const turnAgent = `test -p "$HOME/go" || mkfifo "$HOME/go"
 sed -n '/Added during the run/,$p' "$WFS_BRIEF" >> "$HOME/told"
 echo "attempt $WFS_ATTEMPT works"
@@ -24,7 +24,7 @@ echo "$line" > "of-$WFS_ATTEMPT.txt"
 echo "attempt $WFS_ATTEMPT is done"
 `
 
-// turnPlace is a place whose work is done when there is a file of-3.txt.
+// turnPlace is a place whose work is done when a file of-3.txt exists.
 func turnPlace(t *testing.T) *place {
 	t.Helper()
 	p := newPlace(t)
@@ -57,8 +57,8 @@ func (p *place) inbox() []string {
 	return files
 }
 
-// TestDetached goes through an evening and a morning: a run in the background, two notes while it drives, somebody who
-// watches it, and a stop.
+// TestDetached plays an evening and a morning: a run in the background, two notes during the run, `watch`, and a
+// stop.
 func TestDetached(t *testing.T) {
 	t.Parallel()
 	p := turnPlace(t)
@@ -96,7 +96,7 @@ func TestDetached(t *testing.T) {
 		testkit.Holds(t, out, "no @1", "the run continues", "wfs watch one")
 	}
 	testkit.Holds(t, p.ok("wfs", "stop"), "asked: `wfs run --detach` (pid "+pid+") ends when attempt 2 at WORK is judged and has its checkpoint")
-	p.ok("wfs", "stop") // asked twice is asked once
+	p.ok("wfs", "stop") // a second request changes nothing
 	again := p.start("wfs", "watch")
 	again.await("watching `wfs run --detach`")
 	p.write("../home/go", "second\n")
@@ -140,12 +140,12 @@ func TestDetached(t *testing.T) {
 	}
 }
 
-// TestDetachedSurvives closes the terminal of a run in the background, as far as it has one.
+// TestDetachedSurvives closes the terminal of a run in the background, if it has one.
 func TestDetachedSurvives(t *testing.T) {
 	t.Parallel()
 	p := turnPlace(t)
 	p.agent("echo $$ > \"$HOME/agent.pid\"\nmkfifo \"$HOME/go\"\nread -r line < \"$HOME/go\"\n")
-	// A shell of its own session starts it, and its whole process group is hung up.
+	// A shell in its own session starts the run, and its whole process group gets SIGHUP.
 	p.write("../home/shell.sh", "wfs run --detach\necho $$ > \"$HOME/shell.pid\"\nexec sleep 300\n")
 	shell := p.start("setsid", "sh", filepath.Join(p.home, "shell.sh"))
 	p.await("shell.pid")
@@ -157,7 +157,7 @@ func TestDetachedSurvives(t *testing.T) {
 	if err := syscall.Kill(-n, syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	_ = syscall.Kill(n, syscall.SIGKILL) // below nohup nothing is hung up
+	_ = syscall.Kill(n, syscall.SIGKILL) // under nohup, it ignores SIGHUP
 	shell.wait()
 	if p.driver("one") == "" {
 		t.Fatal("the run in the background has ended with its terminal")
@@ -166,7 +166,8 @@ func TestDetachedSurvives(t *testing.T) {
 	testkit.Holds(t, p.ok("wfs", "watch"), "DONE at @")
 }
 
-// TestStopNow stops a run in the background at once. What its agent did is a checkpoint, and nothing of it lives on.
+// TestStopNow stops a run in the background at once. The agent's work is in a checkpoint, and none of its processes
+// is alive.
 func TestStopNow(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -193,8 +194,8 @@ func TestStopNow(t *testing.T) {
 	testkit.Holds(t, p.ok("wfs", "run"), "DONE at @")
 }
 
-// TestDetachedKilled kills the run in the background, so that it can say nothing. Requests that it had not taken in are
-// taken in by the next run; a stop that was meant for it stops nobody else.
+// TestDetachedKilled kills the run in the background, so that it can report nothing. The next run takes in its
+// pending requests, but a stop for the killed run does not stop another one.
 func TestDetachedKilled(t *testing.T) {
 	t.Parallel()
 	p := turnPlace(t)
@@ -222,7 +223,7 @@ func TestDetachedKilled(t *testing.T) {
 	if n := len(p.inbox()); n != 2 {
 		t.Errorf("%d requests are there", n)
 	}
-	testkit.Holds(t, p.ok("wfs", "status"), "1 request is not read yet") // nobody is left whom the stop could stop
+	testkit.Holds(t, p.ok("wfs", "status"), "1 request is not read yet") // no run is left to stop
 	if err := os.Remove(filepath.Join(p.home, "told")); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func (p *place) told() bool {
 	return err == nil && strings.Contains(string(data), "not yet taken in")
 }
 
-// TestDetachedRefused says at once why a run in the background cannot drive.
+// TestDetachedRefused checks that a run in the background that cannot drive is refused at once, with the reason.
 func TestDetachedRefused(t *testing.T) {
 	t.Parallel()
 	p := turnPlace(t)
@@ -259,7 +260,7 @@ func TestDetachedRefused(t *testing.T) {
 	p.exits(exitUsage, []string{"wfs", "note", "x", "nope"}, `no session "nope"`)
 }
 
-// TestNoteAnswers lets a note answer the question that a session waits with.
+// TestNoteAnswers answers a session's question by a note.
 func TestNoteAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -274,7 +275,7 @@ echo '{"ask": "tabs or spaces?"}' > "$WFS_RESULT"
 	testkit.Holds(t, p.ok("wfs", "run"), "DONE at @")
 }
 
-// TestStopWhileWaiting ends the wait for a limit, which is waited for again by the next run.
+// TestStopWhileWaiting ends the wait for a limit; the next run waits for the same limit.
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -290,7 +291,7 @@ func TestStopWhileWaiting(t *testing.T) {
 	p.exits(exitWaiting, []string{"wfs", "run", "--no-wait"}, "waiting for a limit")
 }
 
-// TestStoppedMeanwhile freezes wfs and its agent for longer than the agent may be silent, as one freezes a container.
+// TestStoppedMeanwhile freezes wfs and its agent, as a container is frozen, for longer than the agent may be silent.
 func TestStoppedMeanwhile(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

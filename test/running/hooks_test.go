@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// Agents call tools side by side, and so their hooks come. Every call is written down, and each hook that has to keep the
-// files waits until they are kept.
+// Agents call tools in parallel, so their hooks run in parallel. Every call is recorded, and each hook that has to
+// save the files waits until they are saved.
 func TestHooksSideBySide(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

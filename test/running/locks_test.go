@@ -10,7 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestBar10RunWaits: a run that drives does not die of a lock that somebody's editor holds for longer than that.
+// TestBar10RunWaits checks that a run waits for a git lock that a person's editor holds longer than other commands
+// wait.
 func TestBar10RunWaits(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -36,8 +37,8 @@ func TestBar10RunWaits(t *testing.T) {
 	testkit.Holds(t, p.ok("git", "show", "HEAD:work.txt"), "work")
 }
 
-// TestBar10StrandedLocks: what a killed git of an agent's or a gate's leaves is kept aside, and the run goes on at once. What
-// was there before, and what somebody alive holds, is left alone.
+// TestBar10StrandedLocks checks that the locks of an agent's or a gate's killed git are moved away, and that the run
+// continues at once. Locks from before the run, and locks that a live process holds, are left alone.
 func TestBar10StrandedLocks(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -47,7 +48,7 @@ func TestBar10StrandedLocks(t *testing.T) {
 	p.write(".wfs/config.yaml", "version: 1\nworkflow: plain\nagent: sh \"$HOME/agent.sh\"\ngates:\n  tests: {run: \"test ! -e work.txt || : > .git/HEAD.lock\", where: in-place}\n")
 	p.ok("git", "commit", "-q", "-a", "-m", "gate")
 	p.ok("wfs", "trust", "--yes")
-	// Its git is killed in the middle of an add: it waits for a filter.
+	// The agent's git is killed in the middle of an add: it waits for a filter.
 	p.agent(`echo work > work.txt
 echo > "$HOME/works"
 while ! test -e .git/refs/heads/held.lock; do sleep 0.01; done

@@ -22,13 +22,13 @@ func onEventPlace(t *testing.T, script string) *place {
 	return p
 }
 
-// tells keeps what the command is told, event by event.
+// tells records the input of the command for each event.
 const tells = `cat > "$HOME/told.json"
 echo "$WFS_EVENT $WFS_SESSION $WFS_STATUS $WFS_SUMMARY" >> "$HOME/told"
 env > "$HOME/env"
 `
 
-// TestOnEvent tells a person what happens: a question, a limit, a breaker, the end.
+// TestOnEvent notifies a person of events: a question, a limit, a breaker, the end.
 func TestOnEvent(t *testing.T) {
 	t.Parallel()
 	p := onEventPlace(t, tells)
@@ -78,7 +78,7 @@ func TestOnEvent(t *testing.T) {
 	}
 }
 
-// TestOnEventFails takes no notice of what becomes of the command, but for one warning.
+// TestOnEventFails checks that a failing command has no effect except one warning.
 func TestOnEventFails(t *testing.T) {
 	t.Parallel()
 	p := onEventPlace(t, "echo no such screen >&2; exit 9\n")
@@ -91,7 +91,7 @@ func TestOnEventFails(t *testing.T) {
 	}
 }
 
-// TestOnEventHangs lets go of the session while the command still hangs, and ends it.
+// TestOnEventHangs checks that wfs releases the session while the command still hangs, and then ends the command.
 func TestOnEventHangs(t *testing.T) {
 	t.Parallel()
 	p := onEventPlace(t, "echo $$ > \"$HOME/event.pid\"\nsleep 300\n")
@@ -109,7 +109,7 @@ func TestOnEventHangs(t *testing.T) {
 	p.gone(p.read("event.pid"))
 }
 
-// TestOnEventUntrusted runs nothing that the files below .wfs/ name now and nobody has looked at.
+// TestOnEventUntrusted checks that commands in files below .wfs/ do not run if the files changed and are not trusted.
 func TestOnEventUntrusted(t *testing.T) {
 	t.Parallel()
 	p := onEventPlace(t, tells)
@@ -125,7 +125,8 @@ echo 'touch "$HOME/evil"' > "$HOME/evil.sh"
 	}
 }
 
-// TestOnEventOwn runs what a person's own file says, whatever lies below .wfs/ and whether it is trusted.
+// TestOnEventOwn checks that the command in the user's own configuration runs even if the files below .wfs/ are
+// untrusted.
 func TestOnEventOwn(t *testing.T) {
 	t.Parallel()
 	p := onEventPlace(t, tells)

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// driverRounds is how often many commands come at once. WFS_SWEEP=all has it as often as the bar says.
+// driverRounds returns the number of rounds. WFS_SWEEP=all has as many as the bar requires.
 func driverRounds() int {
 	if os.Getenv("WFS_SWEEP") == "all" {
 		return 20
@@ -19,7 +19,7 @@ func driverRounds() int {
 	return 3
 }
 
-// gatedAgent leaves a file for each attempt, and ends when somebody writes to the pipe "go".
+// gatedAgent leaves a file for each attempt, and ends when the pipe "go" gets a line.
 const gatedAgent = `test -p "$HOME/go" || mkfifo "$HOME/go"
 echo "$WFS_RUN_ID" >> attempts.txt
 echo $$ > "$HOME/agent.pid"
@@ -29,8 +29,9 @@ rm "$HOME/agent.pid"
 
 var saidCheckpoint = regexp.MustCompile(`(?m)^checkpoint (\d+): `)
 
-// TestBar05OneDriver: forty commands that write to one session come at once. One run drives; all others are turned away,
-// and told who it is, or come before it. No checkpoint that was announced is lost, and the branch is one line.
+// TestBar05OneDriver starts forty commands that write to one session at the same time. One run drives; all others
+// come before it, or are refused with the pid of the driver. No announced checkpoint is lost, and the branch has no
+// merges.
 func TestBar05OneDriver(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -51,7 +52,7 @@ func TestBar05OneDriver(t *testing.T) {
 			}
 		}
 		turnedAway := func(r *running) bool { return strings.Contains(r.out.String(), "(pid ") }
-		p.until("agent.pid", func() bool { // one drives, and goes on until it is let go
+		p.until("agent.pid", func() bool { // one run drives, until its agent gets its line
 			if !slices.ContainsFunc(runs, func(r *running) bool { return !turnedAway(r) }) {
 				runs = append(runs, p.start("wfs", "run")) // all came while another command had the session
 				late++
@@ -103,8 +104,8 @@ func TestBar05OneDriver(t *testing.T) {
 	t.Logf("%d rounds of 40: %d drove, %d of them late, %d came before, %d turned away", rounds, won, late, before, turned)
 }
 
-// winnerLast puts the run that drives behind those that are to be turned away, and returns its place: once it is let go,
-// one that comes late finds a session that nobody drives.
+// winnerLast moves the driving run behind the runs that must be refused, and returns its index: once it ends, a late
+// run would find a session without a driver.
 func winnerLast(runs []*running, pid string) int {
 	slices.SortStableFunc(runs, func(a, b *running) int {
 		is := func(r *running) int {
@@ -118,7 +119,8 @@ func winnerLast(runs []*running, pid string) int {
 	return len(runs) - 1
 }
 
-// oneLine checks that a session's branch is one line of commits from its base, and that none of its checkpoints is lost.
+// oneLine checks that a session's branch is one line of commits from its base, and that none of its checkpoints is
+// lost.
 func (p *place) oneLine(branch string) {
 	p.t.Helper()
 	for _, line := range strings.Split(p.ok("git", "log", "--format=%h %p", "main.."+branch), "\n") {
@@ -135,8 +137,8 @@ func (p *place) oneLine(branch string) {
 	}
 }
 
-// TestBar05TwoWorktrees: sessions in two work trees are driven at the same time, each by one process, wherever the
-// commands are typed.
+// TestBar05TwoWorktrees checks that sessions in two work trees are driven at the same time, each by one process,
+// wherever the commands are typed.
 func TestBar05TwoWorktrees(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// outliving are agents of which something lives on when their wfs is killed: it waits until there is a file "end".
-// own: all of it is proven to be the run's.
+// outliving are agents of which a process survives when their wfs is killed: it waits for a file "end". own means
+// that all survivors are proven to belong to the run.
 var outliving = []struct {
 	name, agent string
 	own         bool
@@ -30,7 +30,7 @@ var outliving = []struct {
 
 const waitForEnd = `for i in $(seq 3000); do test -e "$HOME/end" && break; sleep 0.02; done`
 
-// outlivedPlace is a place in which a run was killed and something of it lives on.
+// outlivedPlace is a place in which a run was killed and one of its processes survives.
 func outlivedPlace(t *testing.T, agent string) (p *place, pid string) {
 	t.Helper()
 	p = newPlace(t)
@@ -47,9 +47,9 @@ func outlivedPlace(t *testing.T, agent string) (p *place, pid string) {
 	return p, p.read("pid")
 }
 
-// TestBar07Outlived: whatever of a killed run lives on is named, by number and command, by the next command, and nothing is
-// moved before it has ended. The next run ends what is proven to be its predecessor's and goes on with what was there;
-// it drives nothing as long as anything else lives on, and kills nothing of that.
+// TestBar07Outlived checks that the next command names all surviving processes of a killed run, by pid and command,
+// and that wfs moves nothing before they have ended. The next run ends the processes that are proven to belong to the
+// last run, and continues with its files; it drives nothing while other survivors are alive, and does not kill those.
 func TestBar07Outlived(t *testing.T) {
 	t.Parallel()
 	for _, c := range outliving {
@@ -96,7 +96,7 @@ func TestBar07Outlived(t *testing.T) {
 	}
 }
 
-// TestBar07GateOutlived: the processes of a gate are such too.
+// TestBar07GateOutlived checks that the processes of a gate count as well.
 func TestBar07GateOutlived(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -118,7 +118,8 @@ func TestBar07GateOutlived(t *testing.T) {
 	p.gone(p.read("pid"))
 }
 
-// TestBar07IgnoreSurvivors: a person may say that what lives on is harmless. It is recorded, and the session goes on.
+// TestBar07IgnoreSurvivors checks that a person can declare survivors harmless. It is recorded, and the session
+// continues.
 func TestBar07IgnoreSurvivors(t *testing.T) {
 	t.Parallel()
 	p, pid := outlivedPlace(t, outliving[1].agent)
@@ -133,8 +134,8 @@ func TestBar07IgnoreSurvivors(t *testing.T) {
 	p.ok("wfs", "switch", "two") // it belongs to a run that is not the newest any more
 }
 
-// TestBar07Verdict: whether a run was interrupted follows from locks and processes, not from what a lock says, and not
-// from any clock.
+// TestBar07Verdict checks that wfs decides from locks and processes whether a run was interrupted, not from a lock
+// file's content, and not from any clock.
 func TestBar07Verdict(t *testing.T) {
 	t.Parallel()
 	dead := func(t *testing.T) (*place, string) {
@@ -195,7 +196,7 @@ func TestBar07Verdict(t *testing.T) {
 				t.Errorf("exit %d: %s", exit, out)
 			}
 		},
-		"driven, and asleep": func(t *testing.T) { // as a laptop that was closed, or a frozen container
+		"driven, and asleep": func(t *testing.T) { // like a closed laptop, or a frozen container
 			p := newPlace(t)
 			p.agent("echo $$ > \"$HOME/pid\"\n" + waitForEnd + "\n")
 			p.ok("wfs", "new", "one")

@@ -1,5 +1,6 @@
-// Package running holds the built binary to what it promises while something goes on: runs in the foreground and in the
-// background, signals, locks of others, processes that outlive their wfs, notices, and what a terminal shows meanwhile.
+// Package running tests the built binary while something is in progress: runs in the foreground and in the
+// background, signals, locks of other programs, processes that outlive their wfs, notices, and the terminal's
+// contents meanwhile.
 package running
 
 import (
@@ -31,8 +32,8 @@ const (
 	exitTerminated  = testkit.ExitTerminated
 )
 
-// place is a repository with a home of its own, in which real processes are started, signalled and looked at. The
-// session's agent is the shell script that agent wrote last.
+// place is a repository with a home of its own, in which the tests start, signal and inspect real processes. The
+// session's agent is the shell script that the method agent wrote last.
 type place struct {
 	t    *testing.T
 	home string
@@ -88,7 +89,7 @@ func (p *place) read(name string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// try runs a command and returns what it printed and its exit code.
+// try runs a command and returns its output and its exit code.
 func (p *place) try(args ...string) (string, int) {
 	p.t.Helper()
 	r := p.start(args...)
@@ -115,7 +116,7 @@ func (p *place) exits(exit int, args []string, texts ...string) string {
 	return out
 }
 
-// until waits for something to become true. If it does not, the test fails with what some commands have printed.
+// until waits until is returns true. If that takes too long, the test fails with the output of the given commands.
 func (p *place) until(what string, is func() bool, of ...*running) {
 	p.t.Helper()
 	for limit := time.Now().Add(30 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
@@ -128,19 +129,19 @@ func (p *place) until(what string, is func() bool, of ...*running) {
 	}
 }
 
-// await waits until somebody has written a line to a file in the home.
+// await waits until a file in the home has a complete line.
 func (p *place) await(name string) {
 	p.t.Helper()
 	p.until(name, func() bool { return p.has(name) })
 }
 
-// has reports whether a file of the home is there and whole.
+// has reports whether a file of the home exists and ends with a newline.
 func (p *place) has(name string) bool {
 	data, err := os.ReadFile(filepath.Join(p.home, name))
 	return err == nil && bytes.HasSuffix(data, []byte("\n"))
 }
 
-// gone waits until a process is dead; a zombie that nobody has buried yet counts as dead.
+// gone waits until a process is dead; a zombie counts as dead.
 func (p *place) gone(pid string) {
 	p.t.Helper()
 	p.until("the end of process "+pid, func() bool {
@@ -150,7 +151,7 @@ func (p *place) gone(pid string) {
 	})
 }
 
-// running is a command that goes on in the background.
+// running is a command in the background.
 type running struct {
 	p   *place
 	cmd *exec.Cmd
@@ -187,7 +188,7 @@ func (p *place) start(args ...string) *running {
 	return r
 }
 
-// wait returns what a command printed and its exit code, -1 when a signal ended it.
+// wait returns a command's output and its exit code, -1 if a signal ended it.
 func (r *running) wait() (string, int) {
 	r.p.t.Helper()
 	err := r.cmd.Wait()
@@ -205,7 +206,7 @@ func (r *running) signal(sig syscall.Signal) {
 	}
 }
 
-// await waits until the command has printed something.
+// await waits until the command has printed a text.
 func (r *running) await(text string) {
 	r.p.t.Helper()
 	r.p.until(text, func() bool { return strings.Contains(r.out.String(), text) })

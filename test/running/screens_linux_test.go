@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// The screens that a user meets, in a terminal of 80x24 and in one of 120x40, are in testdata/screens.
-// WFS_SCREENS=update writes them anew. No line of prose is wider than the terminal, and no command is cut.
+// testdata/screens has the screens that a user meets, in terminals of 80x24 and of 120x40. WFS_SCREENS=update
+// rewrites them. No line of prose is wider than the terminal, and no command is cut.
 
 // screensAgent plays an agent: by session, lap, phase and attempt.
 const screensAgent = `
@@ -156,7 +156,7 @@ var screenDiffers = []struct {
 	{regexp.MustCompile(`(?m)^time: .*\n`), ""}, {regexp.MustCompile(`(?s)logs:\s.*?\n\n`), "logs: DIRECTORY\n\n"}, {regexp.MustCompile(` +\d+\.\ds\n`), "\n"},
 }
 
-// screenIs compares what a terminal shows with what is kept of it.
+// screenIs compares the contents of a terminal with the saved screen.
 func screenIs(t *testing.T, s *seen, name string, columns, rows, exit int, args []string) {
 	t.Helper()
 	text := s.Text()
@@ -164,12 +164,12 @@ func screenIs(t *testing.T, s *seen, name string, columns, rows, exit int, args 
 		line = strings.TrimRight(line, "\r\n ")
 		line = safetext.Strip(line[strings.LastIndex(line, "\r")+1:])
 		switch {
-		case strings.Contains(line, viewEdge): // the terminal is told to move
+		case strings.Contains(line, viewEdge): // cursor movements
 		case leadsToCommand.MatchString(line), commandIn.MatchString(strings.TrimSpace(line)):
 			if strings.HasSuffix(line, "…") {
 				t.Errorf("%s: a command is cut: %s", name, line)
 			}
-		case safetext.Width(line) > columns && strings.Contains(strings.TrimSpace(line), " "): // a path goes over the edge
+		case safetext.Width(line) > columns && strings.Contains(strings.TrimSpace(line), " "): // a path may be wider
 			t.Errorf("%s: wider than %d columns: %s", name, columns, line)
 		}
 	}

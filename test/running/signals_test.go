@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// slowAgent edits a file, starts a child, says so, and then waits until somebody writes to the pipe "go" in the home.
+// slowAgent edits a file, starts a child, writes their pids, and then waits for a line in the pipe "go" in the home.
 const slowAgent = `mkfifo "$HOME/go"
 echo edited > work.txt
 sleep 300 &
@@ -22,8 +22,8 @@ read -r line < "$HOME/go"
 kill $!
 `
 
-// TestHeld lets one wfs drive a session while others come along. Those that would write are turned away at once, and
-// told by whom; those that read are not.
+// TestHeld runs other commands while one wfs drives a session. Commands that would write are refused at once, with
+// the name of the driver; commands that read are not.
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -64,8 +64,8 @@ func TestHeld(t *testing.T) {
 	testkit.Holds(t, p.ok("git", "status", "--porcelain"), "")
 }
 
-// TestInterrupted stops a run with the signals that people and systems send. What the agent did is kept, nothing of it
-// goes on living, and wfs run goes on from there.
+// TestInterrupted stops a run with the signals that people and systems send. The agent's work is kept, none of its
+// processes survives, and the next wfs run continues.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestSecondInterrupt kills an agent that does not want to end.
+// TestSecondInterrupt kills an agent that does not end at the first signal.
 func TestSecondInterrupt(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -115,7 +115,7 @@ while :; do sleep 0.02; done
 	r := p.start("wfs", "run")
 	p.await("agent.pid")
 	r.signal(syscall.SIGINT)
-	p.await("asked") // and it has 5 seconds now, of which it will take 4
+	p.await("asked") // it has 5 seconds now, and would take 4
 	r.signal(syscall.SIGINT)
 	out, exit := r.wait()
 	if exit != exitInterrupted {
@@ -130,7 +130,7 @@ while :; do sleep 0.02; done
 	testkit.Holds(t, p.ok("wfs", "run"), "DONE at @")
 }
 
-// TestInterruptedGate stops a gate. What the agent left is judged by the next run, which sets nobody to work for it.
+// TestInterruptedGate stops a gate. The next run judges the agent's work without running the agent again.
 func TestInterruptedGate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func TestInterruptedGate(t *testing.T) {
 				testkit.Holds(t, p.ok(strings.Fields(look)...), "interrupted in WORK", c.why, says, "next: wfs run")
 			}
 			testkit.Holds(t, p.ok("wfs", "status", "--json"), `"attempts":0`)
-			testkit.Holds(t, p.ok("wfs", "resume"), "nothing to do") // nor is the attempt given up
+			testkit.Holds(t, p.ok("wfs", "resume"), "nothing to do") // and the attempt is not given up
 			p.write("../home/gate.sh", "true\n")
 			testkit.Holds(t, p.ok("wfs", "run"), "has run; the gates judge what it left", "DONE at @")
 			testkit.Holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")
@@ -176,7 +176,7 @@ func TestInterruptedGate(t *testing.T) {
 	}
 }
 
-// TestInterruptedGateRefuted judges the claim of an agent whose gate was interrupted, and lets it try on from there.
+// TestInterruptedGateRefuted stops a gate. The next run judges the agent's claim, and the agent continues from there.
 func TestInterruptedGateRefuted(t *testing.T) {
 	t.Parallel()
 	p, r := interruptedGate(t)
@@ -192,7 +192,7 @@ func TestInterruptedGateRefuted(t *testing.T) {
 	}
 }
 
-// interruptedGate has an agent work once, and returns while the gate that judges it waits.
+// interruptedGate lets an agent work once, and returns while the gate that judges it waits.
 func interruptedGate(t *testing.T) (*place, *running) {
 	t.Helper()
 	p := newPlace(t)
@@ -223,8 +223,8 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	testkit.Holds(t, p.ok("wfs", "status"), "waiting for a limit")
 }
 
-// TestOutlivedByItsAgent kills wfs so that it can clean up nothing. The next run saves what is there, ends what is left of
-// the run before, and goes on: a supervisor that restarts it needs no one.
+// TestOutlivedByItsAgent kills wfs before it can clean up. The next run saves the files, ends the survivors of the
+// last run, and continues: a supervisor that restarts it needs no person.
 func TestOutlivedByItsAgent(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -241,7 +241,7 @@ func TestOutlivedByItsAgent(t *testing.T) {
 
 	testkit.Holds(t, p.ok("wfs", "status"), "interrupted in WORK")
 	p.agent("echo more > more.txt")
-	p.exits(exitBlocked, []string{"wfs", "resume", "--fresh"}, agent, child, "hint: ") // a move ends nobody
+	p.exits(exitBlocked, []string{"wfs", "resume", "--fresh"}, agent, child, "hint: ") // a move ends no process
 	testkit.Holds(t, p.ok("wfs", "status"), agent, "wfs run one ends them", "next: wfs run one")
 	testkit.Holds(t, p.ok("wfs", "run"), "of the interrupted run (pid ", agent, child, "DONE at @")
 	p.gone(agent)
@@ -250,7 +250,7 @@ func TestOutlivedByItsAgent(t *testing.T) {
 	testkit.Holds(t, p.ok("git", "log", "--format=%s"), "interrupted; found in the work tree")
 }
 
-// TestNohup lets a run go on when the terminal that it was started from is closed.
+// TestNohup checks that a run continues when its terminal is closed.
 func TestNohup(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -266,7 +266,8 @@ func TestNohup(t *testing.T) {
 	testkit.Holds(t, p.ok("wfs", "status"), "DONE at @")
 }
 
-// TestWakened lets a run in the background that waits for a limit try at once. One that does not wait is held.
+// TestWakened lets a run in the background that waits for a limit try again at once. A run that does not wait is
+// refused.
 func TestWakened(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -18,8 +18,8 @@ type seen struct {
 	*running
 	*vt.Screen
 	master *os.File
-	raw    *strings.Builder // all that was written to it
-	done   chan struct{}    // nobody has the terminal any more, and all of it has been read
+	raw    *strings.Builder // all output
+	done   chan struct{}    // closed when all processes have closed the terminal, and all output is read
 }
 
 func (p *place) watch(columns, rows int, env []string, args ...string) *seen {
@@ -38,7 +38,7 @@ func (p *place) watch(columns, rows int, env []string, args ...string) *seen {
 	_ = tty.Close()
 	go func() {
 		defer close(s.done)
-		_, _ = io.Copy(io.MultiWriter(s.Screen, s.raw), master) // until nobody has the other end
+		_, _ = io.Copy(io.MultiWriter(s.Screen, s.raw), master) // until all processes have closed the other end
 	}()
 	p.t.Cleanup(func() { _ = s.cmd.Process.Kill(); <-s.done; _ = master.Close() })
 	return s
@@ -53,7 +53,7 @@ func (s *seen) types(text string) {
 
 var differs = regexp.MustCompile(`\b[0-9a-f]{10}\b| after [0-9.]+m?s|, [0-9.]+m?s`)
 
-// plainly is what the screen shows but for what is another every time.
+// plainly returns the screen without the parts that differ every time.
 func (s *seen) plainly() string {
 	return differs.ReplaceAllStringFunc(s.Text(), func(found string) string {
 		if strings.HasSuffix(found, "s") {
@@ -63,7 +63,7 @@ func (s *seen) plainly() string {
 	})
 }
 
-// shows waits until the screen is as it should be.
+// shows waits until the screen is as expected.
 func (s *seen) shows(want string) {
 	s.p.t.Helper()
 	want = strings.Trim(want, "\n")
@@ -87,14 +87,14 @@ func (s *seen) ends(exit int) {
 	}
 }
 
-// viewAgent says something, works when it is told to, and says so.
+// viewAgent prints a text, and works when the pipe "go" gets a line.
 const viewAgent = `test -p "$HOME/go" || mkfifo "$HOME/go"
 printf 'first a test for the total, then \033[31mthe total\033[m itself, in words that are many\n'
 read -r line < "$HOME/go"
 echo work > work.txt
 `
 
-// begun is what is above the view from the first attempt on.
+// begun is above the view from the first attempt on.
 const begun = `one  one   (plain, sh "$HOME/agent.sh")
 
 WORK, attempt 1`
@@ -158,7 +158,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// Where there can be no view, or nobody wants one, there are lines.
+// Without a suitable terminal, or if the user does not want a view, wfs prints lines.
 func TestViewElsewhere(t *testing.T) {
 	t.Parallel()
 	const said = "    first a test for the total, then the total itself, in words that are many"
@@ -211,7 +211,7 @@ func fileMode(path string) os.FileMode {
 	return info.Mode()
 }
 
-// Ctrl-Z leaves the screen tidy, and the view comes back; Ctrl-C ends the run with nothing of it left.
+// Ctrl-Z leaves the screen tidy, and the view comes back; Ctrl-C ends the run and removes the view.
 func TestViewStops(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// While a run drives a session, nothing is allowed, and what an older wfs asked of a run then is refused by name.
+// While a run drives a session, allow is refused. Requests to allow that an older wfs left for the run are refused by
+// name.
 func TestAllowWhileDriven(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)

@@ -15,10 +15,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// savingAgent gives session one an agent that writes files step1, step2, …, and waits after each until an auto-save has
-// it. It ends when its wfs is gone.
-// Its files come whole and look old: git would read one again that is as young as the index, find it in the pack of the
-// last auto-save, and keep that.
+// savingAgent gives session one an agent that writes files step1, step2, …, and waits after each until an auto-save
+// has it. It ends when its wfs dies. The agent renames complete files with old timestamps into place: git would read
+// a file again that is as young as the index, find its blob in the pack of the last auto-save, and keep that pack.
 func (f *fixture) savingAgent(steps int, rest ...string) {
 	f.t.Helper()
 	f.saveEvery("5ms")
@@ -31,14 +30,14 @@ i=0; while [ $i -lt %d ]; do i=$((i+1)); echo "of step $i by $$" > ../new; touch
 	f.ok("wfs", "repin", "one", "--agent", "exec sh ../agent.sh")
 }
 
-// saveEvery sets how often files are saved.
+// saveEvery sets the period of auto-saves.
 func (f *fixture) saveEvery(period string) {
 	f.t.Helper()
 	f.write(".wfs/local.yaml", "version: 1\nauto-save: "+period+"\n")
 	f.ok("wfs", "trust", "--yes")
 }
 
-// agentGone waits until nothing of a killed run lives.
+// agentGone waits until no process of a killed run is alive.
 func (f *fixture) agentGone() {
 	f.t.Helper()
 	for range 6000 {
@@ -47,7 +46,7 @@ func (f *fixture) agentGone() {
 		for _, r := range runs {
 			found = found || len(proc.Marked("WFS_RUN_ID="+filepath.Base(r))) > 0
 		}
-		// What wfs had forked when it was killed holds its lock until it comes to its exec, and has no mark yet.
+		// A child that wfs had forked when it was killed holds wfs's lock until its exec, and has no mark yet.
 		held, _, err := durable.Probe(filepath.Join(f.dir, ".git/wfs/sessions/one/driver.lock"))
 		if err != nil {
 			f.t.Fatal(err)
@@ -60,7 +59,8 @@ func (f *fixture) agentGone() {
 	f.t.Fatal("something of the killed run lives on")
 }
 
-// begins starts wfs and returns what kills it, as SIGKILL does, and waits until nothing of its run lives.
+// begins starts wfs in the background. The function that it returns kills wfs with SIGKILL and waits until no process
+// of its run is alive.
 func (f *fixture) begins(args ...string) (kill func()) {
 	f.t.Helper()
 	cmd := exec.Command("wfs", args...)
@@ -81,7 +81,7 @@ func (f *fixture) begins(args ...string) (kill func()) {
 	return kill
 }
 
-// until waits for something that is about to be.
+// until waits until is returns true.
 func (f *fixture) until(what string, is func() bool) {
 	f.t.Helper()
 	for range 6000 {
@@ -99,7 +99,7 @@ func (f *fixture) saved(name string) bool {
 	return exit == 0
 }
 
-// tree is the work tree as git sees it, and what git ignores in it.
+// tree returns all files of the work tree, ignored ones included, with their contents.
 func (f *fixture) tree() string {
 	f.t.Helper()
 	var all []string
@@ -113,7 +113,7 @@ func (f *fixture) tree() string {
 	return strings.Join(slices.Compact(all), "\n")
 }
 
-// TestBar07AutoSaveComesBack kills a run, loses everything that its agent had done, and has it back.
+// TestBar07AutoSaveComesBack kills a run, deletes all work of its agent, and restores it from the auto-save.
 func TestBar07AutoSaveComesBack(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the processes of a dead run are found on Linux only")
@@ -181,8 +181,8 @@ func TestBar07AutoSaveComesBack(t *testing.T) {
 	}
 }
 
-// TestAutoSaveOfThrownAwayWork lets an agent throw away what it has done, and go on: what was there is kept, and the run
-// says where.
+// TestAutoSaveOfThrownAwayWork has an agent that deletes its own work and continues: the run keeps the deleted work
+// and prints the ref.
 func TestAutoSaveOfThrownAwayWork(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -213,15 +213,15 @@ func TestAutoSaveOfThrownAwayWork(t *testing.T) {
 	f.sound()
 }
 
-// TestAutoSaveOutlivesABlock asks for a run while the agent of a killed one lives, and has thrown its work away: what is
-// there then does not take the place of what was.
+// TestAutoSaveOutlivesABlock starts a run while the agent of a killed run is alive and has deleted its work: the
+// current files must not replace the saved ones.
 func TestAutoSaveOutlivesABlock(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the processes of a dead run are found on Linux only")
 	}
 	t.Parallel()
 	f := plainTemplate.fixture(t)
-	// It calls itself another session's: the next run does not end it, and is blocked.
+	// The agent claims to belong to another session: the next run does not end it, and is blocked.
 	f.savingAgent(1, "rm step1", "echo gone > ../gone", "WFS_SESSION=other sh -c 'until test -e ../end; do sleep 0.01; done'")
 	t.Cleanup(func() { f.write("../end", "") })
 	cmd := exec.Command("wfs", "run")
@@ -244,8 +244,8 @@ func TestAutoSaveOutlivesABlock(t *testing.T) {
 	f.sound()
 }
 
-// TestRecoveredEditsAreTheAgents has files back that an interrupted attempt may not have changed: the next one is held to
-// that, as if it had gone on, and nobody calls them edits of a person's.
+// TestRecoveredEditsAreTheAgents restores files that an interrupted attempt was not allowed to change: the guards of
+// the next attempt apply to them as if the agent had continued, and they are not taken for edits by a person.
 func TestRecoveredEditsAreTheAgents(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the processes of a dead run are found on Linux only")
@@ -283,7 +283,7 @@ func (f *fixture) text(name string) string {
 	return string(data)
 }
 
-// TestConflictIsSaved ends an attempt in the middle of a merge: no branch moves, and what is there is saved.
+// TestConflictIsSaved ends an attempt in the middle of a merge: no branch moves, and the files are saved.
 func TestConflictIsSaved(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)

@@ -17,14 +17,14 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// badBuilds are the ways in which wfs is built badly on purpose, see testdata/bad, and the tests that must catch it: a check
-// that cannot fail holds nothing.
+// badBuilds are builds of wfs with a deliberate fault, see testdata/bad, and the tests that must catch it: a check
+// that cannot fail proves nothing.
 var badBuilds = []struct {
 	bad  string // the file in testdata/bad
 	pkg  string
 	test string
 	env  []string
-	says string // in what is printed, so that it is not caught for another reason
+	says string // a text in the test's output, so that it did not fail for another reason
 }{
 	{"index", "./test/safety", "TestBar01Bar03Bar04Bar09Sweep",
 		[]string{"WFS_SWEEP=all", "WFS_SWEEP_DEED=checkpoint of what is in the index alone", "WFS_SWEEP_WAY=tear", "WFS_SWEEP_OF=repo/.git/index"}, "index file"},
@@ -37,7 +37,7 @@ var badBuilds = []struct {
 	{"kin", "./internal/proc", "TestRunFindsEscapedByMarker|TestMarked", nil, "FAIL: TestMarked"},
 }
 
-// TestBar26HarnessBites builds wfs with one thing done badly at a time, and expects that tests catch it.
+// TestBar26HarnessBites builds wfs with one fault at a time, and expects that a test catches it.
 func TestBar26HarnessBites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds wfs six times")
@@ -69,7 +69,7 @@ func TestBar26HarnessBites(t *testing.T) {
 	t.Logf("%d of %d bad builds were caught", caught, len(badBuilds))
 }
 
-// TestBadBuildsCompile: every bad build still fits the sources and compiles, and has a test that must catch it.
+// TestBadBuildsCompile checks that every fault still fits the sources and compiles, and that a test is named for it.
 func TestBadBuildsCompile(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/bad/*.txtar")
@@ -90,8 +90,8 @@ func TestBadBuildsCompile(t *testing.T) {
 	}
 }
 
-// badOverlay makes a file for go build -overlay of one in testdata/bad: in a file of wfs, a text is replaced by a bad one,
-// and a file is added beside it. pkg is the package that this is in.
+// badOverlay makes a file for `go build -overlay` from a file in testdata/bad: it replaces a text in a file of wfs by
+// a faulty one, and adds a file to the package. pkg is that package.
 func badOverlay(t *testing.T, name string) (overlay, pkg string) {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "bad", name+".txtar"))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// cleanDeeds make clean trees, and keep what is installed. Whatever of it was left half done, the next
-// command judges the right files, and leaves nothing behind.
+// cleanDeeds make clean trees, and keep installed files there. If one was killed half-way, the next command judges
+// the right files and leaves no temporary files.
 var cleanDeeds = []deed{
 	{
 		name: "run with a new clean tree", args: "run", clean: true, dirty: true,
@@ -29,13 +29,13 @@ var cleanDeeds = []deed{
 	},
 }
 
-// gatesSetUp is gatesClean with what is installed by a set-up.
+// gatesSetUp is gatesClean with files that a setup command installs.
 func gatesSetUp(f *fixture) {
 	f.t.Helper()
 	gatesIn(f, "worktree: {setup: 'mkdir -p node_modules/left && cd node_modules/left && echo installed > index.js && echo > package.json'}\n")
 }
 
-// gatesClean lets session one work with a gate in a clean tree, which leaves something there each time.
+// gatesClean gives session one a gate in a clean tree, which leaves a file there each time.
 func gatesClean(f *fixture) {
 	f.t.Helper()
 	gatesIn(f, "")
@@ -56,11 +56,11 @@ gates:
 	f.ok("wfs", "repin", "--agent", "echo work >> work.txt")
 }
 
-// cleanIs checks that the clean tree is that of a branch, with what is installed and what its gate has left, and that
-// nothing else is left of its making.
+// cleanIs checks that the clean tree has the files of a branch, the installed files and the files that its gate left,
+// and that no temporary files are left.
 func (f *fixture) cleanIs(branch string) {
 	f.t.Helper()
-	if f.Dark { // it is a cache, which nobody syncs: the next gate finds it as it should be
+	if f.Dark { // the clean tree is a cache that is never synced: the next gate repairs it
 		f.write("after.txt", "the power is back\n")
 		f.ok("wfs", "run")
 	}
@@ -93,7 +93,7 @@ func (f *fixture) cleanIs(branch string) {
 	}
 }
 
-// parsedTree is what git ls-tree prints, as ids by name.
+// parsedTree returns the ids in the output of git ls-tree, by name.
 func parsedTree(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {

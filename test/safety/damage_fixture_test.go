@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// damagedTemplate has a file of every kind that the layout knows.
+// damagedTemplate has a file of every kind in the layout of .git/wfs.
 var damagedTemplate = template{make: func(f *fixture) {
 	plainTemplate.make(f)
 	f.write("b.key", "b\n")
@@ -37,7 +37,7 @@ var damagedTemplate = template{make: func(f *fixture) {
 type stateFile struct {
 	pattern string
 	dir     bool
-	cache   bool // it is worth nothing
+	cache   bool // its content can be lost
 }
 
 var stateFiles = []stateFile{
@@ -103,7 +103,7 @@ var stateFiles = []stateFile{
 	{pattern: "half-made/*"},
 }
 
-// stateFileOf is the kind of a path below .git/wfs, nil when it is of none.
+// stateFileOf returns the kind of a path below .git/wfs, nil if it has none.
 func stateFileOf(rel string) *stateFile {
 	for i, k := range stateFiles {
 		if ok, err := path.Match(k.pattern, rel); ok && err == nil && strings.Count(rel, "/") == strings.Count(k.pattern, "/") {

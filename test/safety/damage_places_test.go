@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBar18LedgerPlace: with an empty directory or a dangling link in the place of a ledger's ref, which git replaces, the
-// command that puts the ledger back is printed, and works.
+// TestBar18LedgerPlace puts an empty directory or a dangling link, which git replaces, at the path of a ledger's ref:
+// doctor prints the command that restores the ledger, and the command works.
 func TestBar18LedgerPlace(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{
@@ -43,7 +43,7 @@ func TestBar18LedgerPlace(t *testing.T) {
 	}
 }
 
-// doneAsTold lets the doctor repair, and types what it prints to type, until it has nothing more of that kind.
+// doneAsTold runs `doctor --repair` and the commands that it prints to type, until it prints no more.
 func (f *fixture) doneAsTold() string {
 	f.t.Helper()
 	all := ""

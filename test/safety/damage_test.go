@@ -22,13 +22,13 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// damage is one thing that can happen to a file.
+// damage is one way to damage a file.
 type damage struct {
 	name string
 	do   func(path string, old []byte) error
 	long bool // only in the long form
-	new  bool // it looks like a newer wfs's: refused, and never written to
-	keep bool // what was there is worth keeping
+	new  bool // the file looks as if a newer wfs wrote it: it is refused, and never written to
+	keep bool // the damaged content is worth keeping
 }
 
 func written(with func(old []byte) []byte) func(string, []byte) error {
@@ -44,7 +44,7 @@ func replaced(with func(path string) error) func(string, []byte) error {
 	}
 }
 
-// damages are those of a file with this content. outside is a file that a link leads to.
+// damages returns the damages for a file with this content. outside is the target of a link.
 func damages(old []byte, outside string) []damage {
 	list := []damage{
 		{name: "removed", do: replaced(func(string) error { return nil })},
@@ -98,7 +98,7 @@ func ignoring(err, what error) error {
 	return err
 }
 
-// resealed gives the lines of a journal the sums that belong to them.
+// resealed updates the checksums of a journal's lines.
 func resealed(text []byte) []byte {
 	var b bytes.Buffer
 	for line := range bytes.Lines(text) {
@@ -112,7 +112,7 @@ func resealed(text []byte) []byte {
 	return b.Bytes()
 }
 
-// sampled are at most so many positions of a text.
+// sampled returns at most so many positions in a text, evenly spread.
 func sampled(size, most int) []int {
 	var at []int
 	for i := range min(size, most) {
@@ -121,7 +121,7 @@ func sampled(size, most int) []int {
 	return at
 }
 
-// samples are the files that are damaged, one of each kind that is no directory, by its pattern; and directories.
+// samples returns the paths to damage, by pattern: one file of each kind, and directories.
 func (f *fixture) samples() map[string]string {
 	f.t.Helper()
 	found := map[string]string{}
@@ -156,7 +156,7 @@ func (f *fixture) samples() map[string]string {
 	return found
 }
 
-// inTime runs wfs and fails when it panics or does not come to an end.
+// inTime runs wfs and fails the test if it panics or does not end.
 func (f *fixture) inTime(args ...string) (string, int) {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -174,9 +174,9 @@ func (f *fixture) inTime(args ...string) (string, int) {
 	return string(out), exit
 }
 
-// TestBar18DamagedFiles: whatever a state file is replaced by, no command panics or hangs, the doctor mends what is in the
-// way, the session goes on from its refs, nothing is lost, and what was damaged is kept. With WFS_SWEEP=all every damage
-// is tried on every kind of file, with WFS_SWEEP=7 every seventh.
+// TestBar18DamagedFiles damages state files in many ways: no command panics or hangs, doctor repairs all that blocks,
+// the session continues from its refs, nothing is lost, and the damaged files are kept. With WFS_SWEEP=all every
+// damage is tried on every kind of file, with WFS_SWEEP=7 every seventh.
 func TestBar18DamagedFiles(t *testing.T) {
 	t.Parallel()
 	base := damagedTemplate.fixture(t)
@@ -257,7 +257,7 @@ func TestBar18DamagedFiles(t *testing.T) {
 	})
 }
 
-// isRefusedAsNewer tries every sort of command on what a newer wfs wrote: it stays as it is.
+// isRefusedAsNewer runs several kinds of commands on a file that a newer wfs wrote: it stays unchanged.
 func (f *fixture) isRefusedAsNewer(file, was string) {
 	f.t.Helper()
 	for _, args := range [][]string{{"doctor", "--repair"}, {"checkpoint", "-m", "again"}, {"resume", "one"}, {"note", "hi", "one"}} {
@@ -268,7 +268,7 @@ func (f *fixture) isRefusedAsNewer(file, was string) {
 	}
 }
 
-// fingerprint is what is at a path: its type, and the beginning of a file.
+// fingerprint returns the type of the file at a path, and the beginning of its content.
 func fingerprint(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -296,7 +296,8 @@ func keysOf[V any](m map[string]V) func(yield func(string) bool) {
 	}
 }
 
-// TestBar18DamagedRefs: a ref of ours that a power cut or a person left empty, torn or garbled is found again.
+// TestBar18DamagedRefs checks that doctor restores a ref of wfs that a power cut or a person left empty, torn or
+// garbled.
 func TestBar18DamagedRefs(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -321,7 +322,7 @@ func TestBar18DamagedRefs(t *testing.T) {
 				if exit != exitOK {
 					t.Fatalf("doctor --repair: exit %d: %s", exit, out)
 				}
-				if ref != "refs/wfs-ops/main" { // nothing else names its commits
+				if ref != "refs/wfs-ops/main" { // no other ref has its commits
 					if now := f.ok("git", "rev-parse", ref); now != was {
 						t.Errorf("it is at %s, and was at %s: %s", now, was, out)
 					}
@@ -336,8 +337,8 @@ func TestBar18DamagedRefs(t *testing.T) {
 	}
 }
 
-// TestBar18DamagedLedger: what the newest ledger commit holds is damaged in every way; the session is folded from its
-// events, or is refused and named.
+// TestBar18DamagedLedger damages the content of the newest ledger commit in every way: wfs folds the session from its
+// events, or refuses and names it.
 func TestBar18DamagedLedger(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string]func(string) string{

@@ -12,14 +12,15 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// diskFiles and diskCheckpoints are those of the short form; WFS_DISK=all has 10,000 and 100.
+// diskFiles and diskCheckpoints are the sizes of the short form; WFS_DISK=all has 10,000 files and 100 checkpoints.
 const (
 	diskFiles       = 500
 	diskCheckpoints = 10
 )
 
-// TestBar20Disk makes checkpoints of a change of one line in a repository of many files: each costs what changed and at
-// most 64 KB more, the ledger included; nothing is left behind; what git could free and the user has not freed stays.
+// TestBar20Disk makes checkpoints of one-line changes in a repository of many files: each takes at most 64 KB more
+// than the changed content, the ledger included; no temporary files are left; and wfs never removes objects that git
+// could prune but the user has not pruned.
 func TestBar20Disk(t *testing.T) {
 	files, checkpoints := diskFiles, diskCheckpoints
 	if os.Getenv("WFS_DISK") == "all" {
@@ -27,7 +28,7 @@ func TestBar20Disk(t *testing.T) {
 	}
 	f := plainTemplate.fixture(t)
 	f.ok("wfs", "switch", "main")
-	// Files as young as the index would be read again at each checkpoint, and their trees made anew by git.
+	// git would read files as young as the index again at each checkpoint, and rebuild their trees.
 	long := time.Unix(1_000_000_000, 0)
 	for i := range files {
 		name := fmt.Sprintf("many/%02d/%d.txt", i%100, i)
@@ -38,7 +39,7 @@ func TestBar20Disk(t *testing.T) {
 	}
 	f.ok("git", "add", "-A")
 	f.ok("git", "commit", "-q", "-m", "many")
-	// What nothing leads to is the user's all the same: he may know its id.
+	// An unreachable commit still belongs to the user, who may know its id.
 	f.ok("git", "commit", "-q", "--allow-empty", "-m", "taken back")
 	unreachable := f.ok("git", "rev-parse", "HEAD")
 	f.ok("git", "reset", "-q", "--hard", "HEAD~1")
@@ -72,7 +73,7 @@ func TestBar20Disk(t *testing.T) {
 	f.sound()
 }
 
-// weightOf is what files below a directory take up, in bytes.
+// weightOf returns the total size of the files below a directory, in bytes.
 func (f *fixture) weightOf(dir string) (sum int64) {
 	f.t.Helper()
 	err := filepath.WalkDir(filepath.Join(f.dir, dir), func(_ string, d fs.DirEntry, err error) error {
@@ -98,5 +99,3 @@ func (f *fixture) looseObjects() (n int) {
 	}
 	return n
 }
-
-// The files that are locks of ours stay for good: flock is what counts.

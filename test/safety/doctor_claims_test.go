@@ -8,21 +8,21 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// What doctor says of a state.
+// doctor's statements about a state.
 const (
 	saysWell   = iota // nothing, and all commands work
-	saysWarns         // something, and that nothing blocks
-	saysBlocks        // something blocks: a command is refused, and what it says to type mends that
+	saysWarns         // findings, but none that blocks
+	saysBlocks        // something blocks: a command is refused, and the printed commands repair it
 )
 
-// TestDoctorClaims: what doctor says of a state agrees with what real commands do there.
+// TestDoctorClaims checks that doctor's statements about a state agree with real commands there.
 func TestDoctorClaims(t *testing.T) {
 	t.Parallel()
 	const old = `touch -d '1 hour ago' `
 	for _, c := range []struct {
 		name, make string
 		says       int
-		words      string // what to type is said in words that mean this
+		words      string // the command to type, if doctor describes it in words only
 	}{
 		{"healthy", `:`, saysWell, ""},
 		{"after moves", `wfs resume one@1; wfs undo; wfs switch main; wfs undo`, saysWell, ""},
@@ -57,7 +57,7 @@ func TestDoctorClaims(t *testing.T) {
 			report, exit := f.try(nil, "timeout", "-s", "KILL", "60", "wfs", "doctor", "--json")
 			var said struct {
 				Findings []struct{ Level, Next string }
-				Hint     string // of a doctor that could not look
+				Hint     string // if doctor could not check
 			}
 			if err := json.Unmarshal([]byte(report), &said); err != nil {
 				t.Fatalf("exit %d: %s", exit, report)
@@ -95,7 +95,7 @@ func TestDoctorClaims(t *testing.T) {
 	}
 }
 
-// refused types the commands of a day, and returns what the first one said that did not work.
+// refused runs the commands of a usual day, and returns the output of the first that fails.
 func (f *fixture) refused() string {
 	for _, line := range []string{"resume one", "checkpoint", "resume one@1", "undo", "run one", "switch main",
 		"new three --workflow plain --agent true", "resume two", "resume one", "delete two --force", "undo", "new four --worktree --workflow plain --agent true", "status", "list"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// small lets a shell script run in a copy of the repository on a file system of its own, which is made with options such
-// as size=64m. It skips the test where nobody may mount.
+// small runs a shell script in a copy of the repository on a file system of its own, mounted with options such as
+// size=64m. It skips the test where mounting is not allowed.
 func (f *fixture) small(options, script string) (string, int) {
 	f.t.Helper()
 	const mounted = `mount -t tmpfs -o "$0" none "$1" && shift && `
@@ -22,7 +22,7 @@ func (f *fixture) small(options, script string) (string, int) {
 	return f.try(nil, "unshare", "-rm", "sh", "-c", all, options, dir, f.dir)
 }
 
-// TestDoctorLittleSpace: a file system that is almost full is named before anything fails.
+// TestDoctorLittleSpace checks that doctor names an almost full file system before any command fails.
 func TestDoctorLittleSpace(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -38,8 +38,8 @@ func TestDoctorLittleSpace(t *testing.T) {
 	}
 }
 
-// TestBar09FullDisk fills a real disk, by bytes and by files: the checkpoint fails and says why, nothing is lost or half
-// made, sessions can be read, and once there is room again the same command succeeds.
+// TestBar09FullDisk fills a real disk, by bytes and by files: the checkpoint fails and gives the reason, nothing is
+// lost or half-made, sessions are readable, and once there is space again the same command succeeds.
 func TestBar09FullDisk(t *testing.T) {
 	t.Parallel()
 	for options, fill := range map[string]string{
@@ -73,8 +73,8 @@ test -z "$(find .git -name '*.lock' -size +0 -path '*/refs/*')" || exit 19
 	}
 }
 
-// TestFullDiskMove fills a real disk before a resume, wholly and so that the files of the move do not fit: it says in one
-// line that the disk is full, everything is as it was, and once there is room the same command works.
+// TestFullDiskMove fills a real disk before a resume, completely or so far that the files of the move do not fit: one
+// line reports the full disk, everything is as before, and once there is space the same command works.
 func TestFullDiskMove(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)

@@ -11,33 +11,34 @@ import (
 	"strings"
 )
 
-// step is where a command dies: at a point of internal/durable/points.go. What no point can make is done by hand.
+// step is the step at which a command dies: a failpoint of internal/durable/points.go. then makes by hand the state
+// that no failpoint can make.
 type step struct {
 	point  string
-	inTurn bool // each turn passes it once, and a command may make several
+	inTurn bool // each turn passes it once, and a command may make several turns
 	then   func(f *fixture, id string)
 }
 
-// They are named after the last thing that was done.
+// Each is named after the last step that was done.
 var (
 	staged       = step{point: "checkpoint/staged"}                  // a checkpoint's index is installed
 	unpublished  = step{point: "checkpoint/journaled", inTurn: true} // the journal ends in the turn
-	ledgerMoved  = step{point: "ledger/moved", inTurn: true}         // the turn is true
-	indexMoved   = step{point: "settle/index"}                       // and the index is what the turn leads to
-	branchMoved  = step{point: "settle/branch"}                      // and the branches are
-	headMoved    = step{point: "settle/head"}                        // and HEAD is
-	moveBegun    = step{point: "move/journaled"}                     // the journal says so, no file is moved
+	ledgerMoved  = step{point: "ledger/moved", inTurn: true}         // the turn is committed
+	indexMoved   = step{point: "settle/index"}                       // and the index is that of the turn
+	branchMoved  = step{point: "settle/branch"}                      // and the branches are moved
+	headMoved    = step{point: "settle/head"}                        // and HEAD is moved
+	moveBegun    = step{point: "move/journaled"}                     // the journal has move_started, no file is moved
 	moveHalf     = step{point: "move/planned", then: (*fixture).moveOne}
 	moveDone     = step{point: "move/tree"}        // all files are moved
-	finishBegun  = step{point: "finish/journaled"} // the journal says so
+	finishBegun  = step{point: "finish/journaled"} // the journal has finish_started
 	finishBranch = step{point: "finish/branch"}    // the user's branch is at the base
 	finishCommit = step{point: "finish/committed"} // and has its commit
 	deleteBegun  = step{point: "delete/journaled"}
-	deleteCopied = step{point: "oplog/written", then: func(f *fixture, id string) { f.deletesPart(id, false) }} // what it removes is kept
-	deleteHalf   = step{point: "oplog/written", then: func(f *fixture, id string) { f.deletesPart(id, true) }}  // and the branch is gone
+	deleteCopied = step{point: "oplog/written", then: func(f *fixture, id string) { f.deletesPart(id, false) }} // the refs are copied
+	deleteHalf   = step{point: "oplog/written", then: func(f *fixture, id string) { f.deletesPart(id, true) }}  // and the branch is deleted
 )
 
-// turn is what a turn moves, see docs/formats.md.
+// turn has the old and new values of one turn, see docs/formats.md.
 type turn struct {
 	Refs    []refMove `json:"refs"`
 	HeadOld string    `json:"head_old"`
@@ -57,13 +58,13 @@ type prepared struct {
 	Turn              turn
 }
 
-// dies types a command that dies at a step of its first turn.
+// dies runs a command that dies at a step of its first turn.
 func (f *fixture) dies(id string, at step, args ...string) {
 	f.t.Helper()
 	f.diesInTurn(id, at, 1, args...)
 }
 
-// diesInTurn types a command that dies at a step of one of its turns, from 1.
+// diesInTurn runs a command that dies at a step of its nth turn, counted from 1.
 func (f *fixture) diesInTurn(id string, at step, nth int, args ...string) {
 	f.t.Helper()
 	point := at.point
@@ -81,7 +82,7 @@ func (f *fixture) diesInTurn(id string, at step, nth int, args ...string) {
 	}
 }
 
-// lastTurn is the turn in which a session's journal ends, and its ledger commit, to which no ref leads yet.
+// lastTurn returns the turn at the end of a session's journal, and its ledger commit, which no ref reaches yet.
 func (f *fixture) lastTurn(id string) prepared {
 	f.t.Helper()
 	e := f.lastEvent(id)
@@ -120,7 +121,6 @@ type event struct {
 	}
 }
 
-// lastEvent is what a session's journal ends with.
 func (f *fixture) lastEvent(id string) event {
 	f.t.Helper()
 	data, err := os.ReadFile(f.journalFile(id))
@@ -146,7 +146,7 @@ func (f *fixture) moveRef(ref, to, from string) {
 	}
 }
 
-// moveOne carries the first change of the move out that a session's journal ends with.
+// moveOne carries out the first file change of the move at the end of a session's journal.
 func (f *fixture) moveOne(id string) {
 	f.t.Helper()
 	t := f.lastEvent(id).Data.Turn
@@ -164,7 +164,7 @@ func (f *fixture) moveOne(id string) {
 	f.write(name, f.ok("git", "cat-file", "blob", t.Tree+":"+name)+"\n")
 }
 
-// deletesPart carries out what a deletion begins with: copies of all refs, and if half is set the branch is gone.
+// deletesPart carries out the beginning of a deletion: it copies all refs, and if half is set it deletes the branch.
 func (f *fixture) deletesPart(id string, half bool) {
 	f.t.Helper()
 	for _, m := range f.lastEvent(id).Data.Turn.Refs {
@@ -174,7 +174,7 @@ func (f *fixture) deletesPart(id string, half bool) {
 	}
 }
 
-// What dies.
+// Commands that die.
 
 func (f *fixture) checkpointDies(at step) {
 	f.t.Helper()
@@ -206,7 +206,7 @@ func (f *fixture) finishDies(at step) {
 	f.dies("one", at, "finish", "--branch", "handed")
 }
 
-// recordDies changes what is said of session one: abandons, renames or edits it.
+// recordDies changes the record of session one: it abandons, renames or edits it.
 func (f *fixture) recordDies(at step, args []string) {
 	f.t.Helper()
 	f.kept = f.blobs()
@@ -230,7 +230,7 @@ func (f *fixture) deleteDies(at step) {
 
 func ledgerOf(id string) string { return "refs/wfs/" + id + "/ledger" }
 
-// journalFile is the path of the journal that extends a session's tip.
+// journalFile returns the path of the journal that extends the tip of a session's ledger.
 func (f *fixture) journalFile(id string) string {
 	f.t.Helper()
 	tip := "none"
@@ -246,7 +246,7 @@ type happening struct{ kind, data string }
 
 func noted(text string) happening { return happening{"noted", fmt.Sprintf(`{"text":%q}`, text)} }
 
-// journal appends events to a session's journal, as a process that died right after the last one.
+// journal appends events to a session's journal, as by a process that died right after the last one.
 func (f *fixture) journal(id string, events ...happening) {
 	f.t.Helper()
 	var last event
@@ -269,13 +269,13 @@ func (f *fixture) journal(id string, events ...happening) {
 	}
 }
 
-// sealed gives an event's line its sum.
+// sealed adds its checksum to an event's line.
 func sealed(line []byte) []byte {
 	head := bytes.TrimSuffix(bytes.TrimRight(line, "\n"), []byte("}"))
 	return fmt.Appendf(head[:len(head):len(head)], `,"sum":"%08x"}`, crc32.Checksum(head, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// events lists what happened in a session, in its ledger and in its journal.
+// events lists a session's events, from its ledger and its journal.
 func (f *fixture) events(id string) (all []event) {
 	f.t.Helper()
 	for _, line := range strings.Split(f.ok("wfs", "log", "--events", id, "--json"), "\n") {
@@ -290,7 +290,6 @@ func (f *fixture) events(id string) (all []event) {
 	return all
 }
 
-// kinds are the kinds of those events.
 func (f *fixture) kinds(id string) string {
 	f.t.Helper()
 	var kinds []string
@@ -300,7 +299,7 @@ func (f *fixture) kinds(id string) string {
 	return strings.Join(kinds, " ")
 }
 
-// attempt is what an attempt writes before it is decided, up to n events of it.
+// attempt writes the first n events of an attempt to the journal of session one.
 func (f *fixture) attempt(n int) {
 	f.t.Helper()
 	tree := f.snapshot()
@@ -314,7 +313,7 @@ func (f *fixture) attempt(n int) {
 	f.journal("one", all[:n]...)
 }
 
-// snapshot is the tree of the work tree.
+// snapshot returns the tree object of the work tree.
 func (f *fixture) snapshot() string {
 	f.t.Helper()
 	index := "GIT_INDEX_FILE=" + filepath.Join(filepath.Dir(f.dir), "snapshot")

@@ -1,6 +1,6 @@
-// Package safety holds the first promise of wfs with the built binary: it cannot lose the user's work. Commands die at
-// every step, calls fail, the power is cut, files are damaged, people and git interfere, and repositories are odd;
-// whatever there was is there afterwards, and the next command goes on.
+// Package safety tests the first promise of wfs with the built binary: it does not lose the user's work. Commands die
+// at every step, calls fail, the power is cut, files are damaged, people and git interfere, and repositories are odd;
+// afterwards all the work is still there, and the next command continues.
 package safety
 
 import (
@@ -25,11 +25,11 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
 		"wfs-tracer":        func() { os.Exit(testkit.TracerMain()) },
-		"wfs-without-locks": func() { os.Exit(noLocksMain()) }, // a command where no file has locks
+		"wfs-without-locks": func() { os.Exit(noLocksMain()) }, // runs a command without file locks
 	})
 }
 
-// tidy removes the repositories that tests share once they are all done.
+// tidy removes the repositories that tests share after all tests.
 type tidy struct{ *testing.M }
 
 func (m tidy) Run() int { return testkit.Main(m.M) }
@@ -43,8 +43,8 @@ const (
 	exitHeld     = testkit.ExitHeld
 )
 
-// fixture is a repository with two sessions, the first of them current, and things of the user's that must not be
-// touched: a branch, a stash, an ignored file.
+// fixture is a repository with two sessions, the first of them current, and with things of the user's that wfs must
+// not touch: a branch, a stash, an ignored file.
 type fixture struct {
 	t   *testing.T
 	dir string
@@ -52,23 +52,23 @@ type fixture struct {
 
 	prepared prepared // the turn that died, see died
 
-	kept map[string]string // blobs that were there before a process died, see blobs
+	kept map[string]string // blobs that existed before a process died, see blobs
 	counts
 }
 
-// counts says what checks found, for tables.
+// counts has the results of checks, for tables.
 type counts struct {
 	lost       int // contents
 	complaints int // of git, about the repository
 
-	// Of commands that were stopped somewhere; only tests with the tag failpoints have any.
-	Dark      bool   // the power was cut: what is no more than a cache, or somebody else's log, may be gone
-	Cut       bool   // the power was cut before the command had ended: what nobody had synced may be gone
-	Unsynced  bool   // the power was cut, and names that nobody had synced are as they were
-	Changed   int    // times that something of the user's was another
-	Stays     string // the end of the path of something whose removal was made to fail, while the command went on
+	// Of commands that were stopped at some step; only tests with the tag failpoints count them.
+	Dark      bool   // the power was cut: caches and logs of other programs may be lost
+	Cut       bool   // the power was cut before the command ended: data that no program synced may be lost
+	Unsynced  bool   // the power was cut, and unsynced changes of file names are lost
+	Changed   int    // how often something of the user's was different
+	Stays     string // the end of a path whose removal was made to fail, while the command continued
 	Retries   int    // of the same command
-	Succeeded int    // of those, without anything done by hand
+	Succeeded int    // of those, without repairs by hand
 }
 
 // template makes a repository once; each test copies it.
@@ -89,7 +89,7 @@ func (p *template) copied(t *testing.T) *fixture {
 	return p.at(t, filepath.Join(testkit.Temp(t, p.Parent()), "all"))
 }
 
-// at makes a copy in a directory that is not there yet.
+// at makes a copy in a directory that does not exist yet.
 func (p *template) at(t *testing.T, top string) *fixture {
 	t.Helper()
 	testkit.UseFailpoints(t)
@@ -102,14 +102,14 @@ func (p *template) at(t *testing.T, top string) *fixture {
 	return f
 }
 
-// trust lets these sessions and the configuration run here: trust is bound to the place.
+// trust allows these sessions and the configuration to run here: trust is bound to the path.
 func (f *fixture) trust(ids ...string) {
 	f.t.Helper()
 	f.repo().Trust(ids...)
 }
 
-// plainTemplate has sessions one (current, with two checkpoints) and two, in a workflow of one phase whose gate always
-// passes.
+// plainTemplate has sessions one (current, with two checkpoints) and two, in a workflow of one phase whose gate
+// always passes.
 var plainTemplate = template{make: func(f *fixture) { f.repo().Plain() }}
 
 func (f *fixture) repo() *testkit.Repo {
@@ -126,7 +126,7 @@ func (f *fixture) writeAll(files map[string]string) {
 
 func (f *fixture) write(name, text string) { f.t.Helper(); testkit.Write(f.t, f.dir, name, text) }
 
-// dirty makes edits of every sort: changed, staged and changed again, staged only, untracked, deleted.
+// dirty makes edits of every kind: changed, staged and changed again, staged only, untracked, deleted.
 func (f *fixture) dirty() {
 	f.write("staged.txt", "staged, and nowhere else\n")
 	f.ok("git", "add", "staged.txt")
@@ -141,7 +141,7 @@ func (f *fixture) dirty() {
 func dirty(f *fixture)       { f.dirty() }
 func dirtyOnMain(f *fixture) { f.ok("wfs", "switch", "main"); f.dirty() }
 
-// try runs a command and returns its output and exit code, -1 when a signal ended it.
+// try runs a command and returns its output and exit code, -1 if a signal ended it.
 func (f *fixture) try(env []string, args ...string) (string, int) {
 	f.t.Helper()
 	return testkit.Run(f.t, f.dir, append(append([]string{}, f.env...), env...), args...)
@@ -186,7 +186,7 @@ func (f *fixture) branchHolds(branch string, names ...string) {
 	}
 }
 
-// blobs are the contents that must never get lost: of the work tree, of the index, and of all refs.
+// blobs returns the contents that must never get lost: of the work tree, of the index, and of all refs.
 func (f *fixture) blobs() map[string]string {
 	f.t.Helper()
 	all := map[string]string{}
@@ -226,7 +226,7 @@ func (f *fixture) reachable() map[string]bool {
 	return ids
 }
 
-// onDisk are the contents of all files and links outside of .git, as git numbers them.
+// onDisk returns the blob ids of all files and links outside of .git.
 func (f *fixture) onDisk() map[string]bool {
 	f.t.Helper()
 	ids := map[string]bool{}
@@ -272,14 +272,14 @@ func (f *fixture) nothingLost(before map[string]string) {
 	}
 }
 
-// sound asks git whether anything is wrong with the repository, and returns what it says: its refs, and its status.
+// sound checks the repository with git, and returns its refs and its status.
 func (f *fixture) sound() (refs, status string) {
 	f.t.Helper()
 	f.quiet("git", "fsck", "--full", "--strict", "--no-dangling")
 	return f.quiet("git", "for-each-ref", "--format=%(refname) %(objectname)"), f.quiet("git", "status", "--porcelain")
 }
 
-// quiet runs a command of git that must not complain, and returns what it says.
+// quiet runs a git command that must not complain, and returns its output.
 func (f *fixture) quiet(args ...string) string {
 	f.t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -293,14 +293,14 @@ func (f *fixture) quiet(args ...string) string {
 	return stdout.String()
 }
 
-// userThings are the user's own: branches and tags that are not ours with their reflogs, stash, hooks, configuration and
-// exclude rules.
+// userThings returns the user's own things: branches and tags that are not of wfs with their reflogs, stash, hooks,
+// configuration and exclude rules.
 func (f *fixture) userThings() string {
 	f.t.Helper()
 	return f.theirs(f.ok("git", "for-each-ref", "--format=%(refname) %(objectname)"))
 }
 
-// theirs is userThings, of a list of all refs.
+// theirs is userThings for a given list of all refs.
 func (f *fixture) theirs(refs string) string {
 	f.t.Helper()
 	var b strings.Builder
@@ -321,7 +321,7 @@ func (f *fixture) theirs(refs string) string {
 			if e.Type()&fs.ModeType == 0 && filepath.Base(filepath.Dir(path)) == "hooks" {
 				data = fmt.Appendf(nil, "%x", sha1.Sum(data))
 			}
-			if name == "info/exclude" { // see hook install
+			if name == "info/exclude" { // `hook install` adds this line
 				data = bytes.ReplaceAll(data, []byte("/"+localSettings+"\n"), nil)
 			}
 			fmt.Fprintf(&b, "%s: %s\n", path, data)
@@ -334,7 +334,7 @@ func (f *fixture) theirs(refs string) string {
 	return b.String()
 }
 
-// heldOut checks that files are as holdOut left them, and that there is no object of them.
+// heldOut checks that files are as holdOut left them, and that no object has their content.
 func (f *fixture) heldOut(names ...string) {
 	f.t.Helper()
 	for _, name := range names {

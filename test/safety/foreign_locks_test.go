@@ -12,14 +12,15 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// writing are the commands that need locks of git's, with edits in the work tree of session one.
+// writing are the commands that need locks of git, with edits in the work tree of session one.
 var writing = []string{
 	"checkpoint -m x", "new three --workflow plain --agent true", "switch two", "switch main", "resume @1", "resume two",
 	"undo", "run", "finish", "abandon", "edit one --name other", "edit one --goal other", "delete two --force", "allow node_modules",
 }
 
-// TestBar10ForeignLock: a lock of git's that is somebody else's turns every writing command away after two seconds, with
-// its path, its age, who holds it and what to type, and exit 5. Nothing is changed, and the lock is still there.
+// TestBar10ForeignLock checks that every writing command stops after two seconds at a git lock of another program. It
+// prints the lock's path, age and holder and the command to type, and exits 5. Nothing is changed, and the lock is
+// still there.
 func TestBar10ForeignLock(t *testing.T) {
 	t.Parallel()
 	refused := 0
@@ -27,7 +28,7 @@ func TestBar10ForeignLock(t *testing.T) {
 	f.dirty()
 	for _, name := range []string{"index.lock", "HEAD.lock", "refs/wfs/one/ledger.lock"} {
 		commands := writing
-		if strings.HasPrefix(name, "refs/") { // needed by those alone that move that ref
+		if strings.HasPrefix(name, "refs/") { // only commands that move that ref need it
 			commands = writing[:1]
 		}
 		lock := filepath.Join(f.dir, ".git", name)

@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// TestBar06RacesWithGit makes checkpoints while git, in a loop each, commits on another branch in another work tree,
-// collects garbage at once, packs all objects and packs all refs. Whatever fails is said, and comes through within three
-// tries; nothing of what was said to be saved is missing in the end. WFS_RACES says how many checkpoints are made.
+// TestBar06RacesWithGit makes checkpoints while git runs in loops: it commits on another branch in another work tree,
+// collects garbage with --prune=now, packs all objects and packs all refs. Each failure is reported, and the command
+// succeeds within three tries; nothing that was reported as saved is missing in the end. WFS_RACES sets the number of
+// checkpoints.
 func TestBar06RacesWithGit(t *testing.T) {
 	checkpoints := 10
 	if many := os.Getenv("WFS_RACES"); many != "" {
@@ -23,7 +24,7 @@ func TestBar06RacesWithGit(t *testing.T) {
 	f := plainTemplate.fixture(t)
 	f.ok("git", "worktree", "add", "-q", "-b", "other", "../other")
 	over, loops, rounds := make(chan struct{}), sync.WaitGroup{}, map[string]*[2]int{}
-	var apart sync.Mutex // git takes away what another git is about to commit
+	var apart sync.Mutex // git deletes objects that another git is about to commit
 	for _, line := range []string{"git -C ../other commit -q --allow-empty -m theirs", "git gc -q --prune=now", "git repack -adq", "git pack-refs --all"} {
 		n := &[2]int{}
 		rounds[line] = n

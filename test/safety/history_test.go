@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestBar12HistoryGuard damages the session's branch, the index and the files as agents and accidents do, and lets a
-// checkpoint follow. It is made upon what was there, or refused with a command to type, and then made when that has been
-// typed: never is there a root commit, never does the branch go anywhere but forward, and the old tip is always below
-// refs/wfs/. What deletes most of the files is flagged.
+// TestBar12HistoryGuard damages the session's branch, the index and the files as agents and accidents do, and then
+// makes a checkpoint. The checkpoint builds on the existing commits, or is refused with a command to type and
+// succeeds after that: there is never a root commit, the branch only goes forward, and the old tip is always below
+// refs/wfs/. A checkpoint that deletes most of the files is flagged.
 func TestBar12HistoryGuard(t *testing.T) {
 	t.Parallel()
 	const branch = ".git/refs/heads/wfs/one"
@@ -23,7 +23,7 @@ func TestBar12HistoryGuard(t *testing.T) {
 	rows := []struct {
 		name    string
 		do      func(f *fixture)
-		refuses string // what the checkpoint says; then hint is typed
+		refuses string // a text in the refusal; then the hint is typed
 		hint    string
 		flagged bool
 		adopts  string // a commit that must be in the branch afterwards
@@ -72,7 +72,7 @@ func TestBar12HistoryGuard(t *testing.T) {
 				_, hint, _ := strings.Cut(out, "hint: ")
 				hint, _, _ = strings.Cut(hint, "\n")
 				hint, _, _ = strings.Cut(hint, " (")
-				if hint == "wfs doctor" { // which says what the ledger knows of it; to put it there is for a person
+				if hint == "wfs doctor" { // doctor prints the ledger's commit; a person has to restore the branch
 					if out, exit := f.try(nil, "wfs", "doctor"); exit == exitOK || !strings.Contains(out, "wfs/one") {
 						t.Errorf("exit %d: %s", exit, out)
 					}
@@ -127,7 +127,7 @@ func (f *fixture) isBefore(a, b string) bool {
 	return exit == 0
 }
 
-// onDiskBlobs are the contents of what lies in the work tree and git does not ignore, by id.
+// onDiskBlobs returns the files in the work tree that git does not ignore, by blob id.
 func (f *fixture) onDiskBlobs() map[string]string {
 	ids := map[string]string{}
 	for name, what := range onDisk(f.t, f.dir) {

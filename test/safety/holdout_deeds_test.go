@@ -2,7 +2,7 @@ package safety
 
 import "path/filepath"
 
-// holdoutDeeds lay hold-out tests into a clean tree.
+// holdoutDeeds copy hold-out tests into a clean tree.
 var holdoutDeeds = []deed{{
 	name: "run with hold-out tests", args: "run",
 	before: func(f *fixture) {

@@ -11,27 +11,27 @@ const (
 	hooksInstalled = 5 // events of an agent that call wfs
 )
 
-// settingsOfTheirs are what a person has in an agent's settings, with a comment that no writer of JSON would keep.
+// settingsOfTheirs are a person's settings for an agent, with a comment that no JSON writer would keep.
 const settingsOfTheirs = "{\n\t// mine\n\t\"permissions\": {\"allow\": [\"Bash(go test:*)\"]}\n}\n"
 
-// agentSettings is the file that wfs hook install --user changes.
+// agentSettings is the file that `wfs hook install --user` changes.
 func (f *fixture) agentSettings() string {
 	return filepath.Join(f.dir, "..", ".claude", "settings.json")
 }
 
-// treeSettings is the one that it changes without that.
+// treeSettings is the file that it changes without --user.
 func (f *fixture) treeSettings() string {
 	return filepath.Join(f.dir, filepath.FromSlash(localSettings))
 }
 
-// keepsSettings makes what stands in the settings of the work tree now reachable: the copy that hook install keeps is in no
+// keepsSettings makes the work tree's current settings reachable: the copy that hook install keeps is in no
 // repository.
 func (f *fixture) keepsSettings(name string) {
 	f.t.Helper()
 	f.ok("git", "tag", name, f.ok("git", "hash-object", "-w", localSettings))
 }
 
-// settingsWhole checks that settings are what they were or what they are to be, and that what they were is kept.
+// settingsWhole checks that the settings are complete, old or new, and that the old ones are kept.
 func settingsWhole(f *fixture, path string) {
 	f.t.Helper()
 	text, err := os.ReadFile(path)
@@ -52,7 +52,7 @@ func settingsWhole(f *fixture, path string) {
 	}
 }
 
-// rulesOfTheirs begin .git/info/exclude of every fixture.
+// rulesOfTheirs is at the beginning of .git/info/exclude in every fixture.
 const rulesOfTheirs = "# git ls-files"
 
 func settingsHave(f *fixture, path string, hooks int) {
@@ -68,7 +68,7 @@ func settingsHave(f *fixture, path string, hooks int) {
 	}
 }
 
-// hookDeeds change settings of an agent, which are the person's, or are what an agent calls.
+// hookDeeds change a person's settings of an agent, or are called by an agent.
 var hookDeeds = []deed{
 	{
 		name: "hook install --user", args: "hook install --user", dirty: true,

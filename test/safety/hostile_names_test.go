@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// hostileIDs are names that git, a shell, a file system or a terminal would take for something else.
+// hostileIDs are names that git, a shell, a file system or a terminal would misinterpret.
 var hostileIDs = []string{
 	"..", ".", "../../x", "one/../../x", "/etc/passwd", `..\..\x`, "-rf", "--force", "HEAD", "@", "@{u}", "@{-1}", "a.lock", "one.lock", "a..b", "a~1", "a^", "a:b",
 	"a b", "a*", "a?[b]", "a\x00b", "one\nrefs/heads/main", "a\x1b[31m", "con", "nul", "é", "ⅸ", strings.Repeat("a", 300), "refs/heads/main", "ledger", "one-", "%2e%2e", "$(touch x)", "one;touch x",
 }
 
-// around is everything in the directory above the fixture's repository and its home, but for what is in the repository.
+// around lists everything in the directory above the fixture's repository, except the repository's own files.
 func (f *fixture) around() string {
 	f.t.Helper()
 	var names []string
@@ -33,7 +33,7 @@ func (f *fixture) around() string {
 	return strings.Join(names, "\n")
 }
 
-// TestBar14HostileNamesTyped: no hostile name is a session, whatever command it is given to, and nothing is touched.
+// TestBar14HostileNamesTyped checks that no command takes a hostile name for a session, and that nothing is touched.
 func TestBar14HostileNamesTyped(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -76,7 +76,7 @@ func TestBar14HostileNamesTyped(t *testing.T) {
 	t.Logf("%d names, %d command lines, 0 taken for a session", len(hostileIDs), tried)
 }
 
-// TestBar14HostileNamesInFiles: the same names in YAML, in refs and in the clone's own files.
+// TestBar14HostileNamesInFiles puts the same names into YAML, refs and the clone's own files.
 func TestBar14HostileNamesInFiles(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -96,12 +96,12 @@ func TestBar14HostileNamesInFiles(t *testing.T) {
 		} else if exit != exitOK {
 			refused++
 		}
-		// A ref that git takes, under a name that no session can have.
+		// A valid ref of git, with a name that no session can have.
 		if _, exit := f.try(nil, "git", "check-ref-format", "refs/wfs/"+strings.ReplaceAll(id, "\x00", "/../")+"/ledger"); exit == 0 && !strings.HasPrefix(id, "-") && len(id) < 200 {
 			f.ok("git", "update-ref", "refs/wfs/"+id+"/ledger", tip)
 			refs++
 		}
-		// A directory of state of that name, and a claim and notes that name it.
+		// A state directory of that name, and a claim and notes that name it.
 		if name := id; !strings.Contains(id, "\x00") && filepath.IsLocal(name) && filepath.Base(name) == name && name != "." && len(name) < 255 {
 			f.write(filepath.Join(".git/wfs/sessions", name, "events-none.jsonl"), "{}\n")
 			f.write(filepath.Join(".git/wfs/half-made", name), `{"v":1,"session":"x","dir":"/etc","above":"/"}`+"\n")
@@ -118,7 +118,7 @@ func TestBar14HostileNamesInFiles(t *testing.T) {
 			t.Errorf("wfs %v: exit %d: %s", args, exit, out)
 		}
 	}
-	// What a note says is where something is removed: only what wfs itself would have made.
+	// wfs removes the path in a note only if it is one that wfs itself would have made.
 	victim := filepath.Join(filepath.Dir(f.dir), "victim")
 	if err := os.MkdirAll(victim, 0o700); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestBar14HostileNamesInFiles(t *testing.T) {
 	}
 	os.Remove(filepath.Join(f.dir, ".git/wfs/half-made/never"))
 	os.Remove(victim)
-	// A claim that names no session is damage, and mended.
+	// A claim with an invalid session name counts as damaged, and doctor repairs it.
 	for _, id := range []string{"../../x", "-rf", "one\nx"} {
 		f.write(".git/wfs/worktrees/main/claim", fmt.Sprintf(`{"v":1,"session":%q}`, id)+"\n")
 		if out, exit := f.try(nil, "wfs", "checkpoint"); exit != exitError || !strings.Contains(out, "hint: wfs doctor") {

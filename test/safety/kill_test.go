@@ -16,30 +16,30 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// deed is a command that is killed at every step that it passes, and what the repository must be like once the same
-// command, typed again, has succeeded.
+// deed is a command that the tests kill at every step that it passes, and the state that the repository must have
+// once the same command, typed again, has succeeded.
 type deed struct {
 	name string
 	args string // without wfs
-	// stdin is a file that it reads, "" for none.
+	// stdin is a file for its standard input, "" for none.
 	stdin string
 	tdd   bool // in the repository with test-driven development
-	// before brings the fixture to where the command makes sense.
+	// before prepares the fixture for the command.
 	before func(f *fixture)
-	// done checks the end. It must hold whether the first, killed try had come through or not.
+	// done checks the end. It must hold whether or not the first, killed try had succeeded.
 	done  func(f *fixture)
 	dirty bool // `git status` need not be clean at the end
-	hurt  bool // before has kept what there was and has then damaged something: until the command succeeds, git and wfs may complain
-	clean bool // it is killed where clean trees are made, which most runs pass, and nowhere else
-	fails bool // the first time it ends with an error, killed or not
-	waits bool // none of its calls is made to fail: its agent waits for files that it has written, or its exit code is 0 whatever happens
-	// outlive waits for processes that the command had started and that outlive it for a moment.
+	hurt  bool // before damages a file after it has filled kept; until the command succeeds, git and wfs may complain
+	clean bool // it is killed only at the steps that make clean trees, which most runs pass
+	fails bool // its first run ends with an error, killed or not
+	waits bool // no I/O error is injected: its agent waits for files that it has written, or it always exits 0
+	// outlive waits for processes that the command started and that live a moment longer than the command.
 	outlive func(f *fixture)
 }
 
 const crlf = "one\r\ntwo\r\n"
 
-// lineEnds makes a checkpoint of a file whose bytes git does not keep.
+// lineEnds makes a checkpoint of a file whose bytes git changes when it stores them.
 func (f *fixture) lineEnds() {
 	f.write(".gitattributes", "*.crlf text\n")
 	f.write("ends.crlf", crlf)
@@ -62,21 +62,21 @@ func onHanded(f *fixture) { f.t.Helper(); f.on("handed"); f.branchHolds("handed"
 
 const newInTree = "new three --workflow plain --agent true --worktree"
 
-// holdOut leaves things in the work tree that no checkpoint may have.
+// holdOut writes files into the work tree that no checkpoint may have.
 func (f *fixture) holdOut() {
 	f.write(".env", "a secret that is nowhere else\n")
 	f.write("node_modules/x.js", "x of a dependency\n")
 }
 
-// withSetup configures a set-up, a copy and a link for new work trees.
+// withSetup configures a setup command, a copy and a link for new work trees.
 func withSetup(f *fixture) {
 	f.write(".wfs/config.yaml", "version: 1\ngates:\n  tests: {run: 'true'}\nworktree: {copy: [keep.ignored], link: [linked.ignored], setup: 'echo made > made.ignored'}\n")
 	f.write("linked.ignored", "shared\n")
 	f.ok("wfs", "trust", "--yes")
 }
 
-// treesWhole checks that git knows of no work tree that is not there, that nothing is left of one, and that a session
-// three stands in its own.
+// treesWhole checks that git lists no missing work tree, that no half-made one is left, and that session three is in
+// its own.
 func (f *fixture) treesWhole() {
 	f.t.Helper()
 	aside := false
@@ -148,10 +148,10 @@ var deeds = []deed{
 			f.branchHolds("wfs/one", "edited.txt", "untracked.txt")
 			f.write("once.txt", "a checkpoint that begins after the kill\n")
 			f.ok("wfs", "checkpoint")
-			// Killed while it removed the old ones, what is left of them waits for the next merge.
+			// A kill while the old packs are removed leaves some of them until the next merge.
 			packs, _ := filepath.Glob(filepath.Join(f.dir, ".git", "objects", "pack", "*.pack"))
 			indexes, _ := filepath.Glob(filepath.Join(f.dir, ".git", "objects", "pack", "*.idx"))
-			if len(packs) > 18 || len(indexes) > len(packs) || len(packs) > len(indexes)+1 { // one without its index yet: git gc takes it
+			if len(packs) > 18 || len(indexes) > len(packs) || len(packs) > len(indexes)+1 { // git gc removes a pack without index
 
 				f.t.Errorf("left: %v %v", packs, indexes)
 			}
@@ -230,7 +230,7 @@ var deeds = []deed{
 			f.write("../repo-three/ignored.ignored", "made there\n")
 		},
 		done: func(f *fixture) {
-			f.ok("wfs", "checkpoint") // what could not be tidied up is, by the next command
+			f.ok("wfs", "checkpoint") // the next command finishes the cleanup, if the first could not
 			f.treesWhole()
 			if f.exists("../repo-three") {
 				f.t.Error("the work tree is left")
@@ -309,7 +309,7 @@ var deeds = []deed{
 			}
 		},
 	},
-	// Typed again an undo takes back the operation before: only what always holds is checked.
+	// The same undo again undoes the operation before: these deeds check only the rules that always hold.
 	{
 		name: "undo over bytes that git converts", args: "undo", dirty: true,
 		before: func(f *fixture) { f.lineEnds(); f.ok("wfs", "resume", "@1"); f.dirty() },
@@ -475,19 +475,19 @@ var deeds = []deed{
 	},
 }
 
-// leaveDeeds are about requests: each is heard, and none twice.
+// leaveDeeds are about requests: wfs takes each of them in, and none twice.
 var leaveDeeds = []deed{
 	{
 		name: "note", args: "note hello", before: dirty, dirty: true,
 		done: func(f *fixture) {
-			f.ok("wfs", "note", "another") // takes in what could not be taken in at once
+			f.ok("wfs", "note", "another") // takes in requests that are still in the inbox
 			f.heardOnce("hello", "another")
 		},
 	},
 	{
 		name: "budget set", args: "budget set --usd 3 --calls-per-hour 7", before: dirty, dirty: true,
 		done: func(f *fixture) {
-			f.ok("wfs", "note", "another") // takes in what could not be taken in at once
+			f.ok("wfs", "note", "another") // takes in requests that are still in the inbox
 			if s := f.ok("wfs", "budget", "--json"); !strings.Contains(s, `"cap":{"usd":3}`) || !strings.Contains(s, `"per_hour":7`) {
 				f.t.Errorf("the budget is %s", s)
 			}
@@ -496,12 +496,13 @@ var leaveDeeds = []deed{
 	{
 		name: "run that has to wait with work in its hands", args: "run",
 		before: func(f *fixture) {
-			// It says for how long to wait, if need be twice: without that it would be a while.
+			// It reports how long to wait, twice if the first try fails: without the report wfs would wait a while.
 			f.ok("wfs", "repin", "--agent", `says() { echo '{"wait_until": 1, "cost_usd": 0.5}' > "$WFS_RESULT"; }; test -e half.txt || { echo half > half.txt; says || says || exit 1; exit 75; }; echo x > work.txt`)
 		},
 		done: func(f *fixture) {
 			f.branchHolds("wfs/one", "half.txt", "work.txt")
-			// Counted once, whoever saw the run end. What the agent had written of it may be gone with the power.
+			// The cost is counted once, whichever command saw the run end. After a power cut the agent's report may
+			// be gone.
 			s, told := f.ok("wfs", "status", "--json"), f.results()
 			right := strings.Contains(s, fmt.Sprintf(`"cost_usd":%g,`, 0.5*float64(told)))
 			if none := !strings.Contains(s, `"cost_usd"`); told == 0 || f.Dark {
@@ -556,8 +557,8 @@ func (f *fixture) heardOnce(texts ...string) {
 	}
 }
 
-// TestKillAtEveryStep kills wfs at every named step of every deed. Whatever was in the work tree, in the index or in a
-// ref before is still there afterwards; git finds nothing wrong; and the same command, typed again, succeeds.
+// TestKillAtEveryStep kills wfs at every named step of every deed. Afterwards everything that was in the work tree,
+// in the index or in a ref is still there, git finds nothing wrong, and the same command, typed again, succeeds.
 func TestKillAtEveryStep(t *testing.T) {
 	var mu sync.Mutex
 	passed, kills, short := map[durable.Point]bool{}, 0, os.Getenv("WFS_ROWS") == ""
@@ -565,7 +566,7 @@ func TestKillAtEveryStep(t *testing.T) {
 		for _, d := range slices.Concat(deeds, undoDeeds, leaveDeeds, backDeeds, savingDeeds, repairDeeds, hookDeeds, holdoutDeeds, cleanDeeds) {
 			t.Run(d.name, func(t *testing.T) {
 				t.Parallel()
-				if short { // a part of the commands, and of their steps
+				if short { // only some commands, and some of their steps
 					testkit.Sample(t)
 				}
 				b := newBed(t, d)
@@ -593,8 +594,8 @@ func TestKillAtEveryStep(t *testing.T) {
 	t.Logf("killed %d times; %d named steps are passed", kills, len(passed))
 }
 
-// passes lists where to kill a deed: every step that it passes, one that it passes often the first time, the third, and
-// the last. Runs pass a step once in each attempt, and the third attempt is a lap's last.
+// passes lists the steps at which to kill a deed: every step that it passes, but of a step that it passes often only
+// the first, the third and the last time. Runs pass a step once in each attempt, and the third attempt is a lap's last.
 func (b *bed) passes(t *testing.T, d deed) []string {
 	f := b.fixture(t)
 	log := filepath.Join(t.TempDir(), "points")
@@ -625,8 +626,8 @@ func (b *bed) passes(t *testing.T, d deed) []string {
 	return list
 }
 
-// results is how many whole results the runs of the session have left: an agent whose writing fails tells nothing, or
-// tells it again.
+// results counts the complete result files of the session's runs. An agent whose write fails reports nothing, or
+// reports again.
 func (f *fixture) results() (n int) {
 	files, _ := filepath.Glob(filepath.Join(f.dir, ".git/wfs/sessions/one/runs/*/result.json"))
 	for _, path := range files {
@@ -637,7 +638,7 @@ func (f *fixture) results() (n int) {
 	return n
 }
 
-// waitingForReview begins a session and works until it waits for a person.
+// waitingForReview begins a session and runs it until it waits for a person.
 func (f *fixture) waitingForReview() {
 	f.t.Helper()
 	f.ok("wfs", "switch", "main")
@@ -657,7 +658,7 @@ phases:
 	}
 }
 
-// somePacks are the files of many small packs, as git writes them.
+// somePacks returns the files of many small packs, made by git.
 var somePacks = sync.OnceValue(func() map[string][]byte {
 	dir, err := os.MkdirTemp("", "wfs-packs-")
 	if err != nil {
@@ -714,8 +715,8 @@ func (d deed) fixture(t *testing.T) *fixture {
 	return d.at(t, filepath.Join(t.TempDir(), "all"))
 }
 
-// tddTemplate is plainTemplate in test-driven development: session one has a checklist of two items, which a script
-// works off in two laps of three attempts each. A test is a file x.test, which passes when there is a file x.
+// tddTemplate is plainTemplate with test-driven development: session one has a checklist of two items, which a script
+// works off in two laps of three attempts each. A test is a file x.test, which passes if a file x exists.
 var tddTemplate = template{make: func(f *fixture) {
 	f.writeAll(map[string]string{
 		"../gitconfig":     testkit.GitConfig,
@@ -753,7 +754,7 @@ steps:
 	f.ok("wfs", "new", "one", "--spec", "SPEC.md", "--agent", "script:../agent.yaml")
 }}
 
-// at makes the fixture in a directory that is not there yet.
+// at makes the fixture in a directory that does not exist yet.
 func (d deed) at(t *testing.T, top string) *fixture {
 	t.Helper()
 	p := &plainTemplate
@@ -776,20 +777,20 @@ func (b *bed) killAt(t *testing.T, d deed, at string) {
 	f.afterwards(d, b.before, b.theirs)
 }
 
-// bed is where one deed is tried again and again: its fixture is made once and copied, always to the same path, because
-// trust and work trees are bound to that.
+// bed runs one deed again and again: it makes the deed's fixture once and copies it, always to the same path, because
+// trust and work trees are bound to the path.
 type bed struct {
 	top, saved string
 	f          *fixture
 	before     map[string]string
 	theirs     string
-	used       bool // what is at top is not the fixture any more
+	used       bool // top has been used since the fixture was copied there
 }
 
-// newBed makes the fixture, in memory where that is possible: nothing there need survive the machine.
+// newBed makes the fixture, in memory if possible: it need not survive a crash of the machine.
 func newBed(t *testing.T, d deed) *bed {
 	t.Helper()
-	const enough = 256 << 20 // bytes; a fixture takes one or two megabytes, and some are made at once
+	const enough = 256 << 20 // bytes; a fixture takes one or two megabytes, and several are made at the same time
 	parent := testkit.Memory()
 	var left syscall.Statfs_t
 	if parent != "" && (syscall.Statfs(parent, &left) != nil || left.Bavail*uint64(left.Bsize) < enough) {
@@ -809,7 +810,7 @@ func newBed(t *testing.T, d deed) *bed {
 	return b
 }
 
-// fixture is the fixture as it was made.
+// fixture returns an unused copy of the fixture.
 func (b *bed) fixture(t *testing.T) *fixture {
 	t.Helper()
 	if b.used {
@@ -822,7 +823,7 @@ func (b *bed) fixture(t *testing.T) *fixture {
 	return &fixture{t: t, dir: b.f.dir, env: b.f.env}
 }
 
-// contents are what must never get lost.
+// contents returns the contents that must never get lost.
 func (d deed) contents(f *fixture) map[string]string {
 	if d.hurt {
 		return f.kept
@@ -830,7 +831,8 @@ func (d deed) contents(f *fixture) map[string]string {
 	return f.blobs()
 }
 
-// afterwards checks what a command left that was stopped somewhere, and that it succeeds when it is typed again.
+// afterwards checks the state after a command that was stopped at any step, and that the command succeeds when it is
+// typed again.
 func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 	t := f.t
 	t.Helper()
@@ -840,7 +842,7 @@ func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 	if !d.hurt {
 		f.intact(before)
 	}
-	if d.fails && f.exists(".git/refuse") { // it was killed before it could fail, and does so now
+	if d.fails && f.exists(".git/refuse") { // it was killed before it could fail, and fails now
 		if out, exit := f.try(nil, d.command()...); exit != exitError || f.exists(".git/refuse") {
 			t.Fatalf("typed again it does not fail, but exit %d: %s", exit, out)
 		}
@@ -856,7 +858,7 @@ func (f *fixture) afterwards(d deed, before map[string]string, theirs string) {
 	f.asDone(d, theirs)
 }
 
-// asDone checks what holds when a command has succeeded.
+// asDone checks the rules that hold after a command has succeeded.
 func (f *fixture) asDone(d deed, theirs string) {
 	f.t.Helper()
 	refs, status := f.sound()
@@ -872,7 +874,7 @@ func (f *fixture) asDone(d deed, theirs string) {
 	}
 }
 
-// intact checks what holds after whatever happened.
+// intact checks the rules that hold after any failure.
 func (f *fixture) intact(before map[string]string) {
 	f.t.Helper()
 	f.nothingLost(before)
@@ -881,7 +883,7 @@ func (f *fixture) intact(before map[string]string) {
 	f.ok("wfs", "list")
 }
 
-// doneAlready reports whether a command refuses the second time because the first, killed one had come through.
+// doneAlready reports whether a command is refused the second time because the first, killed one had succeeded.
 func (f *fixture) doneAlready(d deed, out string) bool {
 	if d.name == "delete --worktree" {
 		return strings.Contains(out, "checked out in no work tree")
@@ -889,7 +891,7 @@ func (f *fixture) doneAlready(d deed, out string) bool {
 	if strings.HasPrefix(d.name, "redo") || strings.HasPrefix(d.name, "phase") {
 		return strings.Contains(out, "nothing to redo") || strings.Contains(out, "there is no phase to skip")
 	}
-	if d.args == "undo" { // what came before cannot be taken back
+	if d.args == "undo" { // the operation before cannot be undone
 		return strings.Contains(out, "cannot undo")
 	}
 	return strings.HasPrefix(d.name, "delete") && strings.Contains(out, "was deleted") ||

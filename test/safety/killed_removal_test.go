@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A removal that was killed is not carried out on what is there later: before the renaming the work tree stays, and after
-// it whatever has taken the place.
+// The next command must not continue a killed removal on newer files: if it was killed before the rename, the work
+// tree stays; if after, the files that are now at its old path stay.
 func TestKilledRemovalIsNotCarriedOutLater(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"worktree/doomed", "worktree/moved", "worktree/emptied"} {
@@ -38,7 +38,7 @@ func TestKilledRemovalIsNotCarriedOutLater(t *testing.T) {
 	}
 }
 
-// A removal that was killed right after the renaming is completed if nothing was saved there after the last look.
+// A removal that was killed right after the rename is completed if no file was saved there after the last check.
 func TestKilledRemovalLooksOnceMore(t *testing.T) {
 	t.Parallel()
 	f := deed{}.fixture(t)
@@ -62,7 +62,7 @@ func TestKilledRemovalLooksOnceMore(t *testing.T) {
 	}
 }
 
-// A work tree whose making was killed is not in its place yet: what somebody puts there is left alone.
+// A work tree whose creation was killed is not at its path yet: files that other programs write there are left alone.
 func TestKilledMakingKeepsWhatCame(t *testing.T) {
 	t.Parallel()
 	f := deed{}.fixture(t)

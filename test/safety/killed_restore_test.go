@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestKillRestoreThenGC: a restore of a deleted session that was killed before it removed the copies leaves them to the same
-// command; gc, which cannot know, keeps them and names it.
+// TestKillRestoreThenGC kills the restore of a deleted session before it removes the copies. They stay for the same
+// command; gc cannot know whether they are still needed, so it keeps them and prints that command.
 func TestKillRestoreThenGC(t *testing.T) {
 	t.Parallel()
 	for _, more := range []bool{false, true} {
@@ -23,7 +23,7 @@ func TestKillRestoreThenGC(t *testing.T) {
 			t.Fatalf("copies are %v", copies)
 		}
 		only := ""
-		if more { // as of another session of that name, which was deleted as well
+		if more { // as a second deleted session of that name would leave
 			only = f.ok("git", "commit-tree", "-m", "only there", "HEAD^{tree}")
 			f.ok("git", "update-ref", copies[0], only)
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A resume of an earlier lap that is killed half way brings back what that lap began with, when the next command completes
-// it: tests that came later are not missed there.
+// A killed resume of an earlier lap, completed by the next command, restores that lap's baseline: tests that were
+// added later are not reported as missing.
 func TestKilledResumeBringsTheLapBack(t *testing.T) {
 	t.Parallel()
 	f := tddTemplate.fixture(t)
@@ -15,7 +15,7 @@ func TestKilledResumeBringsTheLapBack(t *testing.T) {
 		if text, exit := f.try(nil, "git", "show", ledger+":lap.json"); exit == 0 {
 			return strings.TrimSpace(text)
 		}
-		return "{}" // the first lap began with the baseline
+		return "{}" // the first lap began with the session's baseline
 	}
 	want := ""
 	for _, line := range strings.Split(f.ok("git", "log", "--format=%H %(trailers:key=Wfs-Checkpoint,valueonly,separator=)", "refs/wfs/one/ledger"), "\n") {

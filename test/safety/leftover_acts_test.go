@@ -9,7 +9,7 @@ var (
 	anyHead  = []string{"old", "new", "theirs"}
 )
 
-// acts are the commands whose leftovers are built, but for checkpoints, which have a product of their own.
+// acts are the commands whose leftovers are built, except checkpoints, which have a product of their own.
 var acts = []*act{
 	{
 		name: "switch", typed: "switch two", id: "two", before: dirtyOnMain,
@@ -77,7 +77,7 @@ var acts = []*act{
 		},
 		parts: parts{journals, []string{"new", "theirs"}, anyIndex, []string{"none", "base", "new", "theirs", "amended"}, anyHead, []string{"nothing", "locks", "unclaimed"}, false},
 		leave: leavesHanded, rules: handedOver(),
-		skip: func(s leftover) bool { return s.refs == "none" && s.head == "new" }, // HEAD on a branch that is not there
+		skip: func(s leftover) bool { return s.refs == "none" && s.head == "new" }, // HEAD on a missing branch
 	},
 	{
 		name: "delete", typed: "delete two --force", id: "two", at: deleteBegun, before: dirty, again: true,
@@ -98,7 +98,7 @@ var acts = []*act{
 	},
 }
 
-// leavesHanded is what becomes of the branch that a finish makes, and of HEAD.
+// leavesHanded sets the branch that a finish makes, and HEAD.
 func leavesHanded(f *fixture, t turn, s leftover) {
 	const branch = "refs/heads/handed"
 	made := t.Refs[0].New
@@ -117,7 +117,7 @@ func leavesHanded(f *fixture, t turn, s leftover) {
 	f.leavesRefs(t, s)
 }
 
-// leavesDeleted is how far a deletion has come.
+// leavesDeleted carries a deletion out as far as s says.
 func leavesDeleted(f *fixture, t turn, s leftover) {
 	far := map[string]int{"none": 0, "copied": 1, "theirs": 1, "half": 2, "ledger": 3, "all": 4}[s.refs]
 	for _, m := range t.Refs {

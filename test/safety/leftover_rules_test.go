@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// leftRule is a row for a set of leftovers. They are asked in order; the first that fits is the one.
+// leftRule is a row for a set of leftovers. The first row that fits applies.
 type leftRule struct {
 	name    string
 	fits    func(s leftover) bool
-	then    func(f *fixture, s leftover) // after the next command, beside what always holds
-	refuses bool                         // the command does not do it
-	may     bool                         // it does it, or refuses
-	says    string                       // when it refuses
+	then    func(f *fixture, s leftover) // checks after the next command, in addition to the general ones
+	refuses bool                         // the command is refused
+	may     bool                         // the command succeeds, or is refused
+	says    string                       // a text in the refusal
 }
 
 func (a *act) ruleOf(s leftover) *leftRule {
@@ -30,12 +30,12 @@ func refusedWith(name, says string, fits func(s leftover) bool) leftRule {
 
 func always(leftover) bool { return true }
 
-// evidence reports whether the journal says what was about to happen.
+// evidence reports whether the journal has the intended operation.
 func (s leftover) evidence() bool {
 	return s.journal == "turn" || !s.published && (s.journal == "begun" || s.journal == "cut")
 }
 
-// edited reports whether there is something new in the work tree.
+// edited reports whether the work tree or the index has newer edits.
 func (s leftover) edited() bool { return s.files == "theirs" || s.index == "theirs" }
 
 func (s leftover) refsAre(values ...string) bool { return among(s.refs, values) }
@@ -50,8 +50,8 @@ func among(s string, values []string) bool {
 	return false
 }
 
-// moved are the rows of a move of a session that ends with HEAD on a branch; goes says that HEAD was elsewhere when it
-// began.
+// moved returns the rows of a session's move that ends with HEAD on a branch. goes means that HEAD was elsewhere when
+// it began.
 func moved(id string, branch string, goes bool) []leftRule {
 	on := func(f *fixture) {
 		f.t.Helper()
@@ -67,14 +67,14 @@ func moved(id string, branch string, goes bool) []leftRule {
 			f.t.Errorf("git status is not clean:\n%s", status)
 		}
 	}
-	someone := func(s leftover) bool { // has moved on in between
+	someone := func(s leftover) bool { // a person has moved HEAD or the branch since
 		return s.headIs("theirs") || !goes && s.refsAre("new", "theirs")
 	}
 	return []leftRule{
 		{name: "no word of it is left", fits: func(s leftover) bool { return s.journal == "gone" }, then: there},
 		{name: "half-way, and somebody has moved on: given up", fits: func(s leftover) bool { return !s.published && someone(s) },
 			then: func(f *fixture, s leftover) {
-				if on(f); s.besides != "unclaimed" { // else nobody knows of it before the session is taken in hand
+				if on(f); s.besides != "unclaimed" { // without the claim, wfs finds it only when it opens the session
 					f.happened(id, "dropped")
 				}
 			}},
@@ -91,7 +91,8 @@ func moved(id string, branch string, goes bool) []leftRule {
 		}, then: there},
 		{name: "it happened, and the evidence says that we were interrupted: settled", fits: func(s leftover) bool { return s.journal == "turn" },
 			then: func(f *fixture, s leftover) {
-				// The index comes before HEAD: with the old one somebody has taken HEAD there himself, and what is staged is his.
+				// wfs moves the index before HEAD. If the index is old and HEAD is new, the user moved HEAD, and the
+				// staged changes are the user's.
 				hisHead := s.index == "old" && s.headIs("new")
 				if on(f); s.files == "new" && s.index != "theirs" && !hisHead {
 					clean(f, s)
@@ -102,7 +103,7 @@ func moved(id string, branch string, goes bool) []leftRule {
 	}
 }
 
-// born are the rows of a birth: whatever there is of it, typing it again makes a session.
+// born returns the rows of a `new`: at any stage, typing it again makes a session.
 func born() []leftRule {
 	there := func(f *fixture, _ leftover) { onThree(f) }
 	return []leftRule{
@@ -111,8 +112,8 @@ func born() []leftRule {
 	}
 }
 
-// takenBack are the rows of an undo: once it has happened, undo takes back what was done before. It refuses when what an
-// operation moved is not where that left it.
+// takenBack returns the rows of an undo: once it has happened, the next undo undoes the operation before. It is
+// refused if a ref is not where that operation left it.
 func takenBack(goes bool) []leftRule {
 	is := func(s leftover, value string) bool {
 		if goes {
@@ -135,7 +136,7 @@ func takenBack(goes bool) []leftRule {
 	}
 }
 
-// handedOver are the rows of a finish on the branch handed.
+// handedOver returns the rows of a finish on the branch handed.
 func handedOver() []leftRule {
 	return []leftRule{
 		refusedWith("HEAD is on a branch of the user's", "", func(s leftover) bool { return s.headIs("theirs") }),
@@ -152,7 +153,7 @@ func handedOver() []leftRule {
 	}
 }
 
-// removed are the rows of a deletion.
+// removed returns the rows of a deletion.
 func removed() []leftRule {
 	return []leftRule{
 		{name: "somebody has gone to the session: given up", fits: func(s leftover) bool { return s.headIs("theirs") && !s.refsAre("half", "ledger", "all") },
@@ -168,14 +169,14 @@ func removed() []leftRule {
 				f.t.Errorf("two is not deleted:\n%s", refs)
 			}
 			f.ok("wfs", "delete", "--restore", "two")
-			if f.ok("wfs", "status", "two"); s.journal == "turn" { // else the second deletion did not find the branch
+			if f.ok("wfs", "status", "two"); s.journal == "turn" { // otherwise the second deletion found no branch
 				f.branchHolds("wfs/two", "of-two.txt")
 			}
 		}},
 	}
 }
 
-// abandoned is the row of an abandonment: it is done, whatever there is of it.
+// abandoned returns the row of an abandonment: at any stage, typing it again succeeds.
 func abandoned() []leftRule {
 	return []leftRule{{name: "abandoned, or abandoned once more", fits: always, then: func(f *fixture, _ leftover) {
 		if said := f.ok("wfs", "status", "one"); !strings.Contains(said, "abandoned") {
@@ -184,7 +185,8 @@ func abandoned() []leftRule {
 	}}}
 }
 
-// onThree checks the end of a new: HEAD is on the new session's branch. Typed again it may be a second one.
+// onThree checks the end of a new: HEAD is on the new session's branch. Typed again, the command may make a second
+// session.
 func onThree(f *fixture) {
 	f.t.Helper()
 	if h := f.head(); !strings.HasPrefix(h, "refs/heads/wfs/three") {

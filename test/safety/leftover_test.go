@@ -10,34 +10,34 @@ import (
 	"strings"
 )
 
-// leftover is what the next command may find of another one whose process died, part by part. It is a product: some of
-// it only people, or disks, bring about.
+// leftover is a state that the next command may find after another command died, part by part. It is a product: some
+// combinations arise only from people's changes, or from disk errors.
 type leftover struct {
 	published bool   // the ledger has moved
 	journal   string // see journals
 	files     string // "old", "half", "new", or "theirs": moved, and written to since
-	index     string // "old", "new", or "theirs": somebody has staged something since
-	refs      string // "old", "new", "theirs": somebody has committed there since; what else there is, the act knows
+	index     string // "old", "new", or "theirs": the user has staged something since
+	refs      string // "old", "new", "theirs": the user has committed there since; the act defines more values
 	head      string // "old", "new", or "theirs": on another branch of the user's
-	besides   string // "nothing", "locks": a git of ours was killed, "unclaimed": the claim is gone, "unrescued": the rescue is
+	besides   string // "nothing"; "locks": wfs's git was killed; "unclaimed": no claim; "unrescued": no rescue
 }
 
-// journals are what may be left of a journal: its last word is the intention, the turn, or the torn turn; it is gone with
-// everything of wfs; or the next one is begun, as by a process that died right after that.
+// journals are the states of a journal: "begun" and "turn" end in the intention or the turn, "cut" in a torn turn;
+// "gone" is without .git/wfs; with "next" the process began the next journal and died right after that.
 var journals = []string{"begun", "turn", "cut", "gone", "next"}
 
 func (s leftover) String() string {
 	return fmt.Sprintf("published=%t journal=%s files=%s index=%s refs=%s head=%s besides=%s", s.published, s.journal, s.files, s.index, s.refs, s.head, s.besides)
 }
 
-// parts are the values that parts of a leftover take. Those of a part without values are as the process left them.
+// parts has the values of each part of a leftover. A part without values stays as the dead process left it.
 type parts struct {
 	journal, files, index, refs, head, besides []string
 
-	noTurn bool // it makes none: nothing is published
+	noTurn bool // it makes no turn, so nothing is published
 }
 
-// product is every combination of values of parts.
+// product returns every combination of the parts' values.
 func (p parts) product() (all []leftover) {
 	or := func(list []string) []string {
 		if len(list) == 0 {
@@ -70,23 +70,23 @@ func (p parts) product() (all []leftover) {
 type act struct {
 	name   string
 	typed  string // without wfs
-	id     string // whose journal and ledger it is about
+	id     string // the session whose journal and ledger it changes
 	parts  parts
-	before func(f *fixture)                     // brings the fixture to where the command makes sense
-	passed int                                  // turns that come to their end before the one that dies
-	at     step                                 // where it dies; none: unpublished
-	leave  func(f *fixture, t turn, s leftover) // refs and HEAD, where the usual way does not fit
+	before func(f *fixture)                     // prepares the fixture for the command
+	passed int                                  // turns that are complete before the one that dies
+	at     step                                 // the step at which it dies; default: unpublished
+	leave  func(f *fixture, t turn, s leftover) // sets refs and HEAD, if the usual way does not fit
 	rules  []leftRule
-	trusts bool                  // it asks for trust, which is bound to the place
+	trusts bool                  // it needs trust, which is bound to the path
 	again  bool                  // typed once more, it does something again
-	skip   func(s leftover) bool // what nobody brings about
+	skip   func(s leftover) bool // combinations that cannot arise
 
 	made     template
 	prepared prepared
 }
 
-// died makes the fixture in which the process has died right before the ledger moved, with what was there before kept
-// beside the repository.
+// died makes the fixture in which the process died right before the ledger moved. It keeps the old files and index
+// next to the repository.
 func (a *act) died(f *fixture) {
 	top := filepath.Dir(f.dir)
 	if err := os.Remove(top); err != nil {
@@ -112,7 +112,7 @@ func (a *act) died(f *fixture) {
 
 func (f *fixture) beside(name string) string { return filepath.Join(filepath.Dir(f.dir), name) }
 
-// copyTree puts what a work tree has into a directory in place of what is there, but for .git.
+// copyTree replaces the contents of the directory to by those of from, except .git.
 func (f *fixture) copyTree(from, to string) {
 	f.t.Helper()
 	args := []string{"-a"}
@@ -148,7 +148,7 @@ func (f *fixture) copyFile(from, to string) {
 	}
 }
 
-// halfway brings every second file that differs back to what it was before.
+// halfway restores every second file that differs to its old content.
 func (f *fixture) halfway() {
 	f.t.Helper()
 	names := map[string]bool{}
@@ -186,7 +186,7 @@ func (f *fixture) halfway() {
 	}
 }
 
-// leaves brings the repository in which an act died to a state.
+// leaves brings the repository in which an act died to the state s.
 func (f *fixture) leaves(a *act, s leftover) {
 	f.t.Helper()
 	p := a.prepared
@@ -248,7 +248,7 @@ func (f *fixture) leavesJournal(a *act, s leftover) {
 	}
 }
 
-// settles lets a published turn come to its end, but for its claim.
+// settles completes a published turn, except that its claim stays.
 func (f *fixture) settles(a *act) {
 	f.t.Helper()
 	if out, exit := f.try([]string{"WFS_FAILPOINT=journal/rotated"}, append([]string{"wfs"}, strings.Fields(a.typed)...)...); exit != -1 {
@@ -291,7 +291,7 @@ func (f *fixture) unclaims() {
 	}
 }
 
-// locksLeft leaves the locks of a git of ours that was killed, with the notes of them.
+// locksLeft leaves the locks of a killed git of wfs, with wfs's notes about them.
 func (f *fixture) locksLeft(id string) {
 	f.t.Helper()
 	const notes = ".git/wfs/worktrees/main/ref-locks"
@@ -309,7 +309,7 @@ func gitLocks(id string) []string {
 	return []string{"HEAD", "refs/heads/wfs/" + id, "refs/wfs/" + id + "/ledger"}
 }
 
-// lockless checks that no lock of git's is left.
+// lockless checks that no lock of git is left.
 func (f *fixture) lockless(id string) {
 	f.t.Helper()
 	for _, lock := range append(gitLocks(id), "index") {
@@ -319,7 +319,7 @@ func (f *fixture) lockless(id string) {
 	}
 }
 
-// oneClearLine checks that a refusal is one line, with what it is about, and one hint at most.
+// oneClearLine checks that a refusal is one error line that contains says, with at most one hint.
 func (f *fixture) oneClearLine(out, says string) {
 	f.t.Helper()
 	lines := strings.Split(strings.TrimSpace(out), "\n")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// picky gives files a filter that refuses to write them. With once it refuses the first of them, and with later it lets
-// what comes later than the file .git/refuse says through.
+// picky gives files a filter that refuses to write them. `when` is shell: refusesOnce refuses only the first file,
+// refuses refuses while the file .git/refuse exists.
 func (f *fixture) picky(files, when string) {
 	f.write(".git/smudge", "#!/bin/sh\n"+when+"\nexec cat\n")
 	f.ok("chmod", "755", ".git/smudge")
@@ -36,8 +36,8 @@ var backDeeds = []deed{
 	},
 }
 
-// TestKillOnTheWayBack kills a move, which fails for a reason that stays, at every step of its way there and back. Typed
-// again it fails again, and everything is where it was; once the reason is gone it succeeds.
+// TestKillOnTheWayBack has a move that fails for a lasting reason, and kills it at every step there and back. Typed
+// again it fails again, and everything is as before; once the reason is removed it succeeds.
 func TestKillOnTheWayBack(t *testing.T) {
 	d := deed{args: "resume @1", fails: true, before: func(f *fixture) {
 		f.lineEnds()

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A session that begins between the look for a free name and the lock has its name for itself: the later one gets the next.
+// If another session takes the name between the search for a free name and the lock, the later session gets the next
+// name.
 func TestNameOfANewSessionIsTakenMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)

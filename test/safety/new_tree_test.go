@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// theirTree checks that somebody's own work tree is there, and that wfs has no note of one that is half made.
+// theirTree checks that the other user's work tree is there, and that wfs has no note of a half-made one.
 func (f *fixture) theirTree() {
 	f.t.Helper()
 	if !f.exists("../taken/precious.txt") || !f.exists("../taken/.git") {
@@ -19,7 +19,8 @@ func (f *fixture) theirTree() {
 
 const newInTaken = "new late --workflow plain --agent true --worktree --dir ../taken"
 
-// A work tree that somebody makes where one was just planned is his: whoever comes too late takes nothing back.
+// A work tree that another program makes at the planned path is not wfs's: the command that comes too late removes
+// nothing.
 func TestDirectoryOfANewTreeIsTakenMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -31,7 +32,7 @@ func TestDirectoryOfANewTreeIsTakenMeanwhile(t *testing.T) {
 	f.theirTree()
 }
 
-// After a kill before the first step, a work tree that somebody made there is no leftover: he is on a branch.
+// After a kill before the first step, a work tree that a person made there is no leftover: it is on a branch.
 func TestDirectoryOfADeadNewTreeIsTaken(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -44,11 +45,12 @@ func TestDirectoryOfADeadNewTreeIsTaken(t *testing.T) {
 	f.theirTree()
 }
 
-// Two work trees that are made at the same time have entries of their own, even if their directories have one name.
+// Two work trees that are made at the same time have their own entries in git, even if their directories have the
+// same name.
 func TestTwoTreesOfOneName(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
-	second := "wfs new second --workflow plain --agent true --worktree --dir ../trees/b/feat > ../said 2>&1 && echo made > ../made" // waits until the first is planned
+	second := "wfs new second --workflow plain --agent true --worktree --dir ../trees/b/feat > ../said 2>&1 && echo made > ../made" // waits for the first
 	f.okWhile("worktree/noted#1", "("+second+") &", "new", "first", "--workflow", "plain", "--agent", "true", "--worktree", "--dir", "../trees/a/feat")
 	f.until("the second", func() bool { return f.exists("../made") })
 	for dir, branch := range map[string]string{"../trees/a/feat": "refs/heads/wfs/first", "../trees/b/feat": "refs/heads/wfs/second"} {

@@ -14,10 +14,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// noLocksMain runs a command for which no file has locks, as on a file system that has none: to every flock the kernel
-// answers what it answers there.
+// noLocksMain runs a command as on a file system without locks: a filter makes every flock fail with the same error.
 func noLocksMain() int {
-	runtime.LockOSThread() // the filter is the thread's, and what it executes inherits it
+	runtime.LockOSThread() // the filter belongs to this thread, and the program that it executes inherits it
 	program, err := exec.LookPath(os.Args[1])
 	if err == nil {
 		err = sys.Prctl(sys.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -44,7 +43,8 @@ func noLocksMain() int {
 
 const noFilter = 99 // exit code
 
-// TestDoctorWithoutLocks: where no file has locks, sessions can be read and not be driven, and everybody says so.
+// TestDoctorWithoutLocks checks that without file locks sessions can be read but not driven, and that every command
+// says so.
 func TestDoctorWithoutLocks(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)

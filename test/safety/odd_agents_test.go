@@ -10,20 +10,20 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// strayer is one row: what an agent does with git, and what comes of it.
+// strayer is one row: an agent's use of git, and the outcome.
 type strayer struct {
 	name  string
-	does  string   // shell, in the work tree, as the agent
+	does  string   // shell, in the work tree, run by the agent
 	exit  int      // of wfs run
-	says  []string // what run prints
-	then  string   // shell that a person types, as the hint says
-	again int      // exit code of wfs run after that
-	lost  bool     // everything is: the git directory was deleted
+	says  []string // texts in the output of run
+	then  string   // shell that a person types, following the hint
+	again int      // exit code of the next wfs run
+	lost  bool     // the git directory was deleted, and everything is lost
 }
 
-// TestBar19Agents lets agents use git themselves, and against the repository. Whatever they do is adopted or refused,
-// noticed before the next step, and what was a checkpoint stays one. What they moved of the user's is told, and what it was
-// at is kept alive.
+// TestBar19Agents lets agents use git themselves, and damage the repository with it. wfs adopts or refuses each
+// change and notices it before the next step; every checkpoint stays. wfs reports each of the user's refs that the
+// agent moved, and keeps its old value alive.
 func TestBar19Agents(t *testing.T) {
 	t.Parallel()
 	const blocked = exitBlocked
@@ -51,7 +51,7 @@ func TestBar19Agents(t *testing.T) {
 		{name: "locks of gits that were killed", does: `echo w > w.txt; : > .git/index.lock; : > .git/HEAD.lock; : > .git/refs/heads/wfs/one.lock`,
 			says: []string{"left git's lock .git/index.lock", "left git's lock .git/HEAD.lock", "left git's lock .git/refs/heads/wfs/one.lock"}},
 
-		// Elsewhere.
+		// On other branches, and in git's files.
 		{name: "checkout of a new branch", does: `git switch -q -c astray; echo w > w.txt`, says: []string{"HEAD was moved to astray", "astray was made at"}},
 		{name: "checkout of another branch", does: `git switch -q side; echo w > w.txt`, exit: blocked, says: []string{"HEAD was moved to side"}, then: `rm w.txt; git switch -q wfs/one`},
 		{name: "branch -D of the session's", does: `echo w > w.txt; git checkout -q --detach; git branch -q -D wfs/one`, exit: exitError, says: []string{"branch wfs/one is gone", "hint: git branch wfs/one"}, then: `git branch wfs/one HEAD; git switch -q wfs/one`},
@@ -67,7 +67,7 @@ func TestBar19Agents(t *testing.T) {
 		{name: "excludes and attributes", does: `mkdir -p .git/info; echo '*.txt' > .git/info/exclude; echo '*.txt -text' > .git/info/attributes; echo w > w.md`, says: []string{".git/info/exclude was changed", ".git/info/attributes was changed"}},
 		{name: "filter.clean", does: `git config filter.x.clean 'touch ../filter-ran; cat'; mkdir -p .git/info; echo '*.txt filter=x' > .git/info/attributes; echo w > w.txt`, says: []string{".git/config was changed"}},
 
-		// What is wfs's own.
+		// On the state of wfs itself.
 		{name: "ledger deleted", does: `git update-ref -d refs/wfs/one/ledger; echo w > w.txt`, exit: blocked, says: []string{"BLOCKED in WORK: tests or records were tampered with", "refs/wfs/one/ledger was deleted during the run; restored"}},
 		{name: "ledger moved", does: `git update-ref refs/wfs/one/ledger HEAD~1; echo w > w.txt`, exit: blocked, says: []string{"BLOCKED in WORK: tests or records were tampered with", "refs/wfs/one/ledger was moved to"}},
 		{name: "ledger rewound", does: `git update-ref refs/wfs/one/ledger refs/wfs/one/ledger~1; echo w > w.txt`, exit: blocked, says: []string{"BLOCKED in WORK: tests or records were tampered with"}},
@@ -95,7 +95,7 @@ func TestBar19Agents(t *testing.T) {
 	t.Logf("%d agents", len(rows))
 }
 
-// straying is plainTemplate with an agent that does what a file beside the repository says, once.
+// straying is plainTemplate with an agent that runs, once, the script in a file next to the repository.
 var straying = template{Template: testkit.Template{Fast: true}, make: func(f *fixture) {
 	plainTemplate.make(f)
 	f.ok("wfs", "repin", "--agent", "sh -e ../agent.sh")
@@ -152,7 +152,7 @@ func (f *fixture) plays(s strayer) {
 	}
 	f.ok("git", "fsck", "--full", "--no-dangling")
 	if s.again == 0 {
-		for n := range 3 { // every checkpoint is there as before
+		for n := range 3 { // every checkpoint still exists
 			f.ok("wfs", "show", fmt.Sprint(n))
 		}
 	}

@@ -2,14 +2,14 @@ package safety
 
 import "testing"
 
-// TestBar19Configuration has settings of git that change what its commands do, print, run or refuse. Checkpoints and
-// moves must not be concerned; what finish makes is the user's own commit, and there they hold.
+// TestBar19Configuration sets options of git that change its commands' effects, output, programs or refusals. They
+// must not affect checkpoints and moves. finish makes the user's own commit, so they apply there.
 func TestBar19Configuration(t *testing.T) {
 	t.Parallel()
-	// hook makes a hook of a shell script, wherever hooks are looked for.
+	// hook writes a shell script as a hook into the configured hooks directory.
 	const hooks = `mkdir ../hooks; hook() { printf '#!/bin/sh\n%s\n' "$2" > "../hooks/$1"; chmod +x "../hooks/$1"; }; git config core.hooksPath "$PWD/../hooks"; `
 	testOddities(t, []oddity{
-		// Who, and how commits are made.
+		// Identity, and how commits are made.
 		{name: "nobody", make: `git config --file ../gitconfig --remove-section user; git config user.useConfigOnly true`, finish: "git does not know who you are"},
 		{name: "author and committer", make: `git config author.name A; git config author.email a@example.com; git config committer.name C; git config committer.email c@example.com`},
 		{name: "name in another encoding", make: `git config user.name "$(printf 'J\366rg')"; git config i18n.commitEncoding ISO-8859-1; git config i18n.logOutputEncoding ISO-8859-1`},
@@ -17,10 +17,10 @@ func TestBar19Configuration(t *testing.T) {
 		{name: "commit.template", make: `echo template > ../template; git config commit.template "$PWD/../template"; git config commit.cleanup verbatim; git config commit.verbose true; git config core.commentChar w`},
 		{name: "editor and pager that fail", make: `git config core.editor false; git config sequence.editor false; git config core.pager false; git config core.askPass false`},
 
-		// What runs programs.
+		// Programs that git runs.
 		{name: "hooks that fail", make: hooks + `for h in pre-commit prepare-commit-msg commit-msg post-commit post-checkout post-merge pre-auto-gc post-rewrite post-index-change reference-transaction; do hook $h 'exit 1'; done`, finish: "git commit"},
 		{name: "a hook of finish that fails", make: hooks + `hook pre-commit 'echo the hook says no >&2; exit 1'`, finish: "the hook says no"},
-		// Finish runs them, as a commit of the user's does; nothing else of wfs may.
+		// finish may run these hooks, because it makes a commit of the user's. No other command of wfs may.
 		{name: "hooks that take an hour", make: hooks + `for h in post-checkout post-index-change reference-transaction pre-auto-gc; do hook $h 'test "$GIT_ADVICE" != 0 || sleep 3600'; done`},
 		{name: "hooks directory missing", make: `git config core.hooksPath /nowhere/hooks`},
 		{name: "core.fsmonitor that lies", make: hooks + `hook fsmonitor 'printf "token\0"'; git config core.fsmonitor "$PWD/../hooks/fsmonitor"; git config core.fsmonitorHookVersion 2; git update-index --fsmonitor; git status > /dev/null`},
@@ -32,7 +32,7 @@ func TestBar19Configuration(t *testing.T) {
 		{name: "gc at every moment", make: `git config gc.auto 1; git config gc.autoDetach false; git config gc.pruneExpire now; git config gc.worktreePruneExpire now; git config gc.reflogExpire now; git config maintenance.auto true`},
 		{name: "trace2 and prompts", make: `git config trace2.eventTarget /nowhere/trace; git config credential.helper '!false'; git config core.alternateRefsCommand false`},
 
-		// How files are written.
+		// How git writes files.
 		{name: "autocrlf", make: `git config core.autocrlf true; git config core.safecrlf true`, filters: true},
 		{name: "autocrlf=input", make: `printf 'one\r\ntwo\r\n' > crlf.txt; git add -A; git commit -q -m crlf; git config core.autocrlf input; git config core.safecrlf true`},
 		{name: "eol=crlf by attribute", make: `echo '* text=auto eol=crlf' > .gitattributes; git add --renormalize .; git add -A; git commit -q -m eol`, filters: true},
@@ -51,7 +51,7 @@ func TestBar19Configuration(t *testing.T) {
 		{name: "excludesFile is a directory", make: `mkdir ../excludes; git config core.excludesFile "$PWD/../excludes"`, says: "your exclude file cannot be used", hint: "core.excludesFile"},
 		{name: "excludesFile of a nobody's home", make: `git config core.excludesFile '~no-such-user/excludes'`, says: "no-such-user", hint: "git status", closed: true},
 
-		// How it keeps things.
+		// How git stores its data.
 		{name: "index.version and index.skipHash", make: `git config index.version 4; git config index.skipHash true; git config index.threads 2; git config core.preloadIndex false`},
 		{name: "feature.manyFiles", make: `git config feature.manyFiles true; git config core.untrackedCache true; git config core.splitIndex true; git status > /dev/null`},
 		{name: "fsync", make: `git config core.fsync none; git config core.fsyncMethod writeout-only; git config core.fsyncObjectFiles false`},
@@ -68,7 +68,7 @@ func TestBar19Configuration(t *testing.T) {
 		{name: "value that is none", make: `git config core.fileMode maybe`, says: "bad boolean", hint: "git status", closed: true},
 		{name: "safe.bareRepository", make: `git config --file ../gitconfig safe.bareRepository explicit`},
 
-		// How it prints.
+		// How git prints.
 		{name: "colours", make: `for c in ui status branch diff interactive log grep push; do git config color.$c always; done; git config core.quotePath false`},
 		{name: "log and signatures", make: `git config log.showSignature true; git config log.date relative; git config format.pretty oneline; git config log.decorate full; git config log.follow true; git config core.abbrev 4; git config core.notesRef refs/notes/x`},
 		{name: "status", make: `git config status.short true; git config status.branch true; git config status.showUntrackedFiles no; git config status.relativePaths false; git config status.renames copies; git config status.showStash true; git config status.aheadBehind false; git config column.ui always`},

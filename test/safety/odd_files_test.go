@@ -15,17 +15,18 @@ import (
 type oddFile struct {
 	name  string
 	make  string // shell, in the work tree
-	needs string // shell: without success the row is skipped
-	skips string // what the checkpoint names as not held, "" when it holds everything
-	way   string // what is in the way of going back to before it, "" when nothing is
-	apart string // paths (a regular expression) that need not come back byte by byte, and why is said beside it
+	needs string // shell: the row is skipped unless it succeeds
+	skips string // the checkpoint names this as not held, "" when it holds everything
+	way   string // a text in the refusal to go back to before it, "" if that works
+	apart string // paths (a regular expression) that need not come back byte by byte; a comment gives the reason
 	plain bool   // without root's right to read everything
-	races bool   // the checkpoint is made while something writes: it may name what it meets
-	long  bool   // in the long form only
+	races bool   // files are written during the checkpoint: it may name some as not held
+	long  bool   // only in the long form
 }
 
-// TestBar19Files has what lies about in people's work trees. No file keeps a checkpoint from being made: it is held, or
-// named. Going back never deletes what was not held, and going forth brings everything else back as it was.
+// TestBar19Files has odd files as they occur in people's work trees. None of them prevents a checkpoint: it holds the
+// file, or names it. Going back never deletes a file that no checkpoint holds, and going forward restores all others
+// exactly.
 func TestBar19Files(t *testing.T) {
 	t.Parallel()
 	const deep = `d=$(printf 'd%.0s' $(seq 200)); for i in $(seq `
@@ -70,7 +71,7 @@ func TestBar19Files(t *testing.T) {
 
 		{name: "large", make: `truncate -s 5G large.bin; dd if=/dev/zero of=eleven bs=1M count=11 2> /dev/null`, skips: "large.bin"},
 		{name: "empty", make: `: > empty; mkdir -p no/files/at/all; : > .gitkeep`},
-		// Of modes git keeps one bit.
+		// Of a file's mode, git keeps only the executable bit.
 		{name: "mode 0", make: `echo x > zero; chmod 0 zero`, needs: byRoot, apart: `zero`},
 		{name: "setuid, sticky, for all to write", make: `echo x > set; chmod 6755 set; mkdir sticky; chmod 1777 sticky; echo x > sticky/all; chmod 0666 sticky/all`, apart: `set|sticky/all`},
 		{name: "read-only", make: `echo x > readonly; chmod 0444 readonly a.txt`, apart: `readonly|a\.txt`},
@@ -81,9 +82,9 @@ func TestBar19Files(t *testing.T) {
 
 		{name: "file becomes a directory", make: `rm a.txt; mkdir a.txt; echo x > a.txt/a.txt`},
 		{name: "directory becomes a file", make: `rm -r dir; echo x > dir`},
-		// Git goes on to track the files that it did.
+		// Git still tracks the files that it tracked before.
 		{name: "directory becomes a repository", make: `git init -q dir/deep; git -C dir/deep add b.txt; git -C dir/deep commit -q -m inner`},
-		// It has another end at each look.
+		// The file has another length each time it is read.
 		{name: "file that grows while it is read", make: `(for i in $(seq 3000); do echo "$i" >> growing; done; : > ../state/ended) > /dev/null 2>&1 &`, apart: `growing`, races: true},
 		{name: "files that come and go", make: `(for i in $(seq 300); do : > "come$i"; mkdir "go$i"; rm -r "come$i" "go$i"; done; : > ../state/ended) > /dev/null 2>&1 &`, apart: `(come|go)\d+`, races: true},
 		{name: "200,000 files", make: `mkdir -p many; cd many; for d in $(seq 200); do mkdir $d; (cd $d; seq 1000 | xargs touch); done`, long: true, skips: "many"},
@@ -105,13 +106,14 @@ func TestBar19Files(t *testing.T) {
 	t.Logf("%d rows", len(rows))
 }
 
-// What not every machine can have, though its tools are all there: .ci/run says so.
+// Not every machine can fulfil these, even with all tools installed: .ci/run reports them.
 const (
 	byRoot   = `test "$(id -u)" = 0`
 	reftable = `git init -q --ref-format=reftable ../try`
 )
 
-// needs skips a test for which something is missing here. What can be installed must be there under WFS_REQUIRE_SANDBOX.
+// needs skips a test if a requirement is missing here. Under WFS_REQUIRE_SANDBOX a missing requirement that can be
+// installed fails the test.
 func (f *fixture) needs(command string) {
 	f.t.Helper()
 	out, exit := f.try(nil, "sh", "-c", command)
@@ -124,7 +126,7 @@ func (f *fixture) needs(command string) {
 	}
 }
 
-// unprivileged takes root's right to read everything away.
+// unprivileged wraps a command so that it runs without root's right to read everything.
 func unprivileged(t *testing.T, args []string) []string {
 	if os.Getuid() != 0 {
 		return args

@@ -5,7 +5,7 @@ import "testing"
 // conflicting makes two branches that cannot be merged.
 const conflicting = `git switch -q -c theirs; echo theirs > a.txt; git commit -q -am theirs; git switch -q main; echo ours > a.txt; git commit -q -am ours; `
 
-// TestBar19Repositories has the repositories that are not as `git init` makes them.
+// TestBar19Repositories has repositories that differ from a fresh `git init`.
 func TestBar19Repositories(t *testing.T) {
 	t.Parallel()
 	const finishIt = "git status"
@@ -63,11 +63,11 @@ func TestBar19Repositories(t *testing.T) {
 		{name: "split index", make: `git update-index --split-index; touch x; git add x; git commit -q -m x`},
 		{name: "untracked cache", make: `git update-index --untracked-cache; git status > /dev/null`},
 		{name: "no index", make: `rm .git/index`},
-		// Checkpoints hold what is outside of the patterns, and a move does not bring it back into the work tree, as in git.
+		// Checkpoints hold files outside of the patterns; a move does not write them to the work tree, as in git.
 		{name: "sparse, cone", make: `git sparse-checkout set --cone dir/deep .wfs`, apart: "new/file.txt"},
 		{name: "sparse, patterns", make: `git sparse-checkout set --no-cone '/*' '!/a.txt'`, apart: "a.txt"},
 		{name: "sparse index", make: `mkdir other; echo o > other/o; git add other; git commit -q -m o; git sparse-checkout set --cone --sparse-index dir/deep .wfs`, apart: "new/file.txt"},
-		// People keep settings of their own so. No checkpoint has them, and no move touches them.
+		// People hide their own settings in this way. No checkpoint has them, and no move touches them.
 		{name: "assumed unchanged", make: `git update-index --assume-unchanged a.txt`, skips: "a.txt (marked assume-unchanged", apart: "a.txt"},
 		{name: "skip-worktree", make: `git update-index --skip-worktree a.txt`, skips: "a.txt (marked assume-unchanged", apart: "a.txt"},
 		// The mark has no content, and no tree can hold it.
@@ -79,7 +79,7 @@ func TestBar19Repositories(t *testing.T) {
 		{name: "dirty submodule", make: `git init -q ../lib; echo l > ../lib/l; git -C ../lib add l; git -C ../lib commit -q -m l; git -c protocol.file.allow=always submodule -q add ../lib lib; git commit -q -m lib; echo dirty > lib/l; echo untracked > lib/u`, skips: "lib (a submodule with changes", stays: true},
 		{name: "submodule that was not checked out", make: `git init -q ../lib; git -C ../lib commit -q --allow-empty -m l; git -c protocol.file.allow=always submodule -q add ../lib lib; git commit -q -m lib; git submodule -q deinit -f lib`, stays: true},
 
-		// As the shell that it is typed in has it.
+		// With other environment variables, or in another directory.
 		{name: "GIT_DIR of another repository", make: `git init -q ../other`, env: []string{"GIT_DIR=../other/.git"}},
 		{name: "GIT_WORK_TREE", make: `mkdir ../other`, env: []string{"GIT_WORK_TREE=../other"}},
 		{name: "GIT_INDEX_FILE", make: `true`, env: []string{"GIT_INDEX_FILE=/nowhere/index"}},

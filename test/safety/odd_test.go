@@ -19,35 +19,35 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// Bar 19: odd repositories, odd configuration, odd files, and agents that run git. Whatever is not usual either works as
-// everything else does, or is refused with one clear line, a hint and the documented exit code, and nothing was changed.
-// The rows are in the files odd_*_test.go.
+// Bar 19: odd repositories, odd configuration, odd files, and agents that run git. Each oddity either works as usual,
+// or is refused with one clear line, a hint and the documented exit code, and nothing changes. The rows are in the
+// files odd_*_test.go.
 
-// oddity is one row: what is odd, and what becomes of it.
+// oddity is one row: what is odd, and the outcome.
 type oddity struct {
 	name  string
 	make  string   // shell, in the repository
-	in    string   // where wfs is typed, from the repository
-	env   []string // of every wfs
-	needs string   // shell, in the repository: without success the row is skipped
+	in    string   // the directory in which wfs runs, relative to the repository
+	env   []string // for every wfs command
+	needs string   // shell, in the repository: the row is skipped unless it succeeds
 
-	// Of a row that is refused:
-	says   string // the error line has this; "" when everything works
-	hint   string // and the hint this
-	exit   int    // 1 when it is 0
-	closed bool   // even reading is refused
+	// If the row is refused:
+	says   string // a text in the error line; "" when the row works
+	hint   string // a text in the hint
+	exit   int    // exit code; 0 means 1
+	closed bool   // reading commands are refused as well
 
-	// Of a row that works:
-	brief   bool   // in the short form, some live for a few commands only
-	finish  string // what finish says when that is refused, with exit code 4
-	filters bool   // files need not come back byte by byte: git changes them on their way
-	skips   string // what checkpoints name as not held
-	stays   bool   // older sessions cannot be gone to: they have something else in its place
-	apart   string // paths (a regular expression) that are not compared, and why is said beside it
-	status  string // what git status says at the end, when it is not what it said at first
+	// If the row works:
+	brief   bool   // in the short form, most rows run only a few commands
+	finish  string // a text in the refusal of finish (exit code 4), "" if it works
+	filters bool   // files need not come back byte by byte: git converts them
+	skips   string // a text that checkpoints name as not held
+	stays   bool   // wfs cannot switch to older sessions: they have something else at this path
+	apart   string // paths (a regular expression) that are not compared; a comment at the row gives the reason
+	status  string // the output of git status at the end, if it differs from the first
 }
 
-// oddTemplate has a repository with the sort of files that a session changes, and an older session.
+// oddTemplate has a repository with the kinds of files that a session changes, and an older session.
 var oddTemplate = template{Template: testkit.Template{Fast: true}, make: func(f *fixture) {
 	f.writeAll(map[string]string{
 		"../gitconfig":              testkit.GitConfig,
@@ -74,7 +74,7 @@ func oddFixture(t *testing.T) *fixture {
 	return f
 }
 
-// testOddities plays every row, and says how many did what.
+// testOddities runs every row, and logs how many worked, were refused, or were skipped.
 func testOddities(t *testing.T, rows []oddity) {
 	var mu sync.Mutex
 	var worked, refused, skipped int
@@ -113,7 +113,7 @@ func testOddities(t *testing.T, rows []oddity) {
 	t.Logf("%d rows work, %d are refused, the slowest within %v, %d cannot be tried here", worked, refused, slowest.Round(time.Millisecond), skipped)
 }
 
-// wfs types a command where the row says.
+// wfs runs a command in the row's directory.
 func (f *fixture) wfs(o oddity, args ...string) (stdout, stderr string, exit int) {
 	f.t.Helper()
 	cmd := exec.Command("wfs", args...)
@@ -128,7 +128,7 @@ func (f *fixture) wfs(o oddity, args ...string) (stdout, stderr string, exit int
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// must is wfs for what has to come through.
+// must is wfs for commands that must succeed.
 func (f *fixture) must(o oddity, args ...string) string {
 	f.t.Helper()
 	out, errs, exit := f.wfs(o, args...)
@@ -138,8 +138,8 @@ func (f *fixture) must(o oddity, args ...string) string {
 	return out
 }
 
-// isRefused types what would change something, and compares every byte before and after. It returns the longest time
-// that a refusal took.
+// isRefused runs commands that would change something, and compares every byte before and after. It returns the
+// longest time that a refusal took.
 func (f *fixture) isRefused(o oddity) (slowest time.Duration) {
 	f.t.Helper()
 	for _, command := range [][]string{{"new", "refused", "--workflow", "plain", "--agent", "true", "--leave"}, {"switch", "older"}} {
@@ -174,7 +174,7 @@ func (f *fixture) isRefused(o oddity) (slowest time.Duration) {
 	return slowest
 }
 
-// lives plays the life of a session, from new to finish, or only to the way back.
+// lives runs the life of a session, from new to finish, or in the short form only to the way back.
 func (f *fixture) lives(o oddity) {
 	f.t.Helper()
 	things := f.oddThings()
@@ -247,7 +247,6 @@ func (f *fixture) lives(o oddity) {
 	f.must(o)
 }
 
-// status is what git says of the work tree.
 func (f *fixture) status(untracked string) string {
 	f.t.Helper()
 	cmd := exec.Command("git", "--no-optional-locks", "status", "--porcelain", "--no-branch", untracked)
@@ -259,13 +258,13 @@ func (f *fixture) status(untracked string) string {
 	return string(out)
 }
 
-// hasOlder reports whether the row has left the repository its first session.
+// hasOlder reports whether the repository still has its first session.
 func (f *fixture) hasOlder() bool {
 	_, exit := f.try(nil, "git", "rev-parse", "-q", "--verify", "refs/wfs/older/ledger")
 	return exit == 0
 }
 
-// allBytes is the repository and what is beside it, byte by byte, but for what wfs keeps for itself.
+// allBytes lists the repository and the files next to it, byte by byte, without wfs's own state.
 func (f *fixture) allBytes() string {
 	return listing(filepath.Dir(f.dir), func(p string) bool { return p == "state" || strings.HasSuffix(p, ".git/wfs") })
 }
@@ -277,12 +276,12 @@ func (f *fixture) unchanged(before, what string) {
 	}
 }
 
-// workTree is every file of the work tree, nested repositories included.
+// workTree lists every file of the work tree, nested repositories included.
 func (f *fixture) workTree() string {
 	return listing(f.dir, func(p string) bool { return p == ".git" })
 }
 
-// oddThings are the user's own: refs, stash, configuration, hooks, attributes and excludes.
+// oddThings lists the user's own settings: refs, stash, configuration, hooks, attributes and excludes.
 func (f *fixture) oddThings() string {
 	f.t.Helper()
 	common := f.ok("git", "rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -292,8 +291,8 @@ func (f *fixture) oddThings() string {
 
 func never(string) bool { return false }
 
-// listing has a line for everything below a directory: path, mode, and a digest of the content. Directories of the work
-// tree count, because a nested repository may have empty ones.
+// listing has a line for every file and directory below dir: path, mode, and a digest of the content. Directories of
+// the work tree count, because a nested repository may have empty ones.
 func listing(dir string, leaveOut func(path string) bool) string {
 	var b strings.Builder
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -316,7 +315,7 @@ func listing(dir string, leaveOut func(path string) bool) string {
 		switch {
 		case d.Type()&fs.ModeSymlink != 0:
 			text, _ = os.Readlink(path)
-		case info.Size() > 64<<20: // of zeros
+		case info.Size() > 64<<20: // too large to read: it is all zeros
 			text = info.ModTime().String()
 		case d.Type().IsRegular():
 			if data, err := os.ReadFile(path); err == nil {

@@ -25,8 +25,8 @@ const (
 	takesBranch = "git update-ref -d refs/heads/wfs/two"
 )
 
-// A branch that moves, or that another work tree takes, while a switch to it goes on is not gone to: the files would be
-// those of its former tip, and the next commit would take the newer ones back.
+// If a branch moves, or another work tree checks it out, during a switch to it, the switch fails: the files would be
+// those of its old tip, and the next commit would revert the newer ones.
 func TestWhereAMoveGoesIsTakenMeanwhile(t *testing.T) {
 	for name, r := range map[string]struct{ takes, says string }{
 		"a push":            {pushing("wfs/two"), "wfs/two was moved by another process"},
@@ -52,7 +52,7 @@ func TestWhereAMoveGoesIsTakenMeanwhile(t *testing.T) {
 	}
 }
 
-// The same between a kill and the next command, which takes the move back.
+// The same between a kill and the next command, which undoes the move.
 func TestWhereADeadMoveGoesIsTaken(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -71,7 +71,7 @@ func TestWhereADeadMoveGoesIsTaken(t *testing.T) {
 	f.branchHolds("wfs/two", "theirs.txt")
 }
 
-// Whoever goes on with git after a move was killed half-way has what he commits.
+// If the user goes on with git after a move was killed half-way, the user's commits stay.
 func TestGoingOnWithGitAfterADeadMove(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -92,7 +92,7 @@ func TestGoingOnWithGitAfterADeadMove(t *testing.T) {
 	f.nothingLost(before)
 }
 
-// A branch that moved after the ledger had, and before HEAD could, is not gone to either.
+// If a branch moves after the ledger and before HEAD, HEAD does not go to it either.
 func TestHeadOfADeadMoveIsBehind(t *testing.T) {
 	for name, takes := range map[string]string{"a push": pushing("wfs/two"), "another work tree": takesTree, "a deletion": takesBranch} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestHeadOfADeadMoveIsBehind(t *testing.T) {
 	}
 }
 
-// The same while the move goes on: the error says where HEAD is, and how to come to a branch from there.
+// The same during the move: the error tells where HEAD is, and how to get to a branch from there.
 func TestHeadOfAMoveIsBehind(t *testing.T) {
 	for name, r := range map[string]struct{ takes, hint string }{
 		"a push":     {pushing("wfs/two"), "git switch wfs/two"},
@@ -125,7 +125,7 @@ func TestHeadOfAMoveIsBehind(t *testing.T) {
 			t.Parallel()
 			f := plainTemplate.fixture(t)
 			tip := f.ok("git", "rev-parse", "wfs/two")
-			out, exit := f.try(during("checkpoint/journaled#1", r.takes), "wfs", "switch", "two") // after the last look at where it goes
+			out, exit := f.try(during("checkpoint/journaled#1", r.takes), "wfs", "switch", "two") // after the last check
 			if exit != exitError || !strings.Contains(out, "hint: "+r.hint) || !strings.Contains(out, "so HEAD is detached at "+tip[:10]) {
 				t.Errorf("exit %d: %s", exit, out)
 			}
@@ -138,7 +138,8 @@ func TestHeadOfAMoveIsBehind(t *testing.T) {
 	}
 }
 
-// takesHeads is another command that goes to a branch: it has the lock for that, until it is released. See docs/formats.md.
+// takesHeads acts as another command that goes to a branch: it holds the lock for that until release is called. See
+// docs/formats.md.
 func (f *fixture) takesHeads(branch, text string) (release func()) {
 	f.t.Helper()
 	sum := sha256.Sum256([]byte(branch))
@@ -156,7 +157,7 @@ func (f *fixture) takesHeads(branch, text string) (release func()) {
 	return func() { _ = syscall.Flock(int(lock.Fd()), syscall.LOCK_UN) }
 }
 
-// hearing is where a command says what it does. heard is called with it.
+// hearing collects a command's output. It calls heard with each part.
 type hearing struct {
 	said  strings.Builder
 	heard func(said string)
@@ -167,7 +168,8 @@ func (h *hearing) Write(p []byte) (int, error) {
 	return h.said.Write(p)
 }
 
-// Whoever goes to a branch that another command is about to take says so, and waits until that one has come to its end.
+// A command that goes to a branch which another command is about to check out says so, and waits until that command
+// ends.
 func TestWaitsForAnotherHead(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -186,7 +188,7 @@ func TestWaitsForAnotherHead(t *testing.T) {
 	f.on("main")
 }
 
-// Nobody waits who goes to another branch, or to none.
+// A command that goes to another branch, or to none, does not wait.
 func TestWaitsForNoOtherHead(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)

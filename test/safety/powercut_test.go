@@ -11,9 +11,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/faults"
 )
 
-// TestBar13PowerCut records what every deed does to the disk, and looks at what a power cut after each call would leave:
-// by content that was not synced, and by names as well. WFS_SWEEP says how many of these states are looked at, and
-// WFS_SWEEP_DEED of which deeds.
+// TestBar13PowerCut records how every deed changes the disk, and checks the states that a power cut after each call
+// would leave: without the content that was not synced, and without the names as well. WFS_SWEEP sets how many of
+// these states are checked, and WFS_SWEEP_DEED of which deeds.
 func TestBar13PowerCut(t *testing.T) {
 	density := sweepDensity(t)
 	for _, d := range sweptDeeds(t) {
@@ -44,7 +44,7 @@ func powerCuts(t *testing.T, d deed, density density) {
 		looked[n] = true
 	}
 	states, bad, total := 0, 0, foundSum{}
-	// What a call does not change need not be looked at again: a model's state is due from a call that changes it on.
+	// A state is checked again only after a call that changes it: due is set by such a call, for each model.
 	due := map[faults.Model]bool{}
 	for n, c := range out.Calls {
 		if err := disk.Apply(c); err != nil {
@@ -66,7 +66,7 @@ func powerCuts(t *testing.T, d deed, density density) {
 					}
 				}()
 				f.Unsynced, f.Dark = m == faults.NamesLost, true
-				if n+1 == end { // what was said to be done is done
+				if n+1 == end { // the command reported success, so its effect must last
 					f.nothingLost(p.before)
 					f.ok("wfs", "status", "one")
 					f.asDone(d, p.theirs)
@@ -83,7 +83,7 @@ func powerCuts(t *testing.T, d deed, density density) {
 	logRow(t, d, "power cut", states, 0, bad, total)
 }
 
-// afterPowerCut puts what is left of the disk where the fixture was.
+// afterPowerCut replaces the fixture by the state of the disk after a power cut.
 func (p *testbed) afterPowerCut(t *testing.T, disk *faults.Disk, m faults.Model) *fixture {
 	t.Helper()
 	p.used = true

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// state is everything that a command could change: refs and their logs, HEAD, index, configuration, journals, claims, and
-// the work tree. Objects, private indexes and locks are left out.
+// state returns everything that a command could change: refs and their logs, HEAD, index, configuration, journals,
+// claims, and the work tree. It leaves out objects, private indexes and locks.
 func (f *fixture) state() string {
 	f.t.Helper()
 	var b strings.Builder
@@ -35,7 +35,7 @@ func (f *fixture) state() string {
 	return b.String()
 }
 
-// A dry run says what would happen to the files, and nothing does.
+// A dry run prints the changes of files, and makes none.
 func TestDryRunsWriteNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -65,7 +65,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 		"undo":               {func(f *fixture) { f.ok("wfs", "resume", "@1"); f.dirty() }, "undo", exitOK, []string{"+ create  second.txt", "- delete  untracked.txt", "undo: resume one at checkpoint 1: 5 files would change; nothing was moved"}},
 		"undo of a switch": {func(f *fixture) { f.dirty(); f.ok("wfs", "switch", "two") }, "undo", exitOK, []string{"- delete  of-two.txt", "+ create  untracked.txt",
 			"undo: switch from wfs/one to two; undo: checkpoint 3 of one: edits of one, kept when it was left: 7 files would change, and HEAD would go to wfs/one; nothing was moved"}},
-		// What comes second is looked at as the first one leaves it, and every operation is looked at.
+		// The second operation is checked in the state after the first one, and every operation is checked.
 		"undo of a checkpoint that is refused": {func(f *fixture) {
 			f.dirty()
 			f.ok("wfs", "checkpoint")
@@ -116,7 +116,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 	}
 }
 
-// halfMoved leaves a move as a killed process does: begun, and the files as they were.
+// halfMoved leaves a move as a killed process does: begun, with no file moved.
 func halfMoved(f *fixture) {
 	f.switchDies(moveBegun)
 }

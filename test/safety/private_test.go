@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestBar23Modes: whatever the umask is, everything below .git/wfs and the marks of trust are for the user alone, and
-// nothing is left in TMPDIR.
+// TestBar23Modes checks that under any umask everything below .git/wfs and the marks of trust are only for the user,
+// and that no file is left in TMPDIR.
 func TestBar23Modes(t *testing.T) {
 	t.Parallel()
 	looked := 0
@@ -19,7 +19,7 @@ func TestBar23Modes(t *testing.T) {
 			f := plainTemplate.fixture(t)
 			temp := t.TempDir()
 			var asRoot []string
-			if umask == "777" && os.Geteuid() != 0 { // git makes files of its own, which this umask keeps from git itself
+			if umask == "777" && os.Geteuid() != 0 { // git cannot read its own new files under this umask
 				if asRoot = []string{"unshare", "-r"}; exec.Command("unshare", "-r", "true").Run() != nil {
 					t.Skip("git cannot work under this umask but for root, and nobody may be root in a name space of his own here")
 				}
@@ -58,7 +58,7 @@ func TestBar23Modes(t *testing.T) {
 	t.Logf("%d files and directories", looked)
 }
 
-// private looks at the modes of everything below a directory.
+// private checks the modes of everything below a directory.
 func private(t *testing.T, dir string) (looked int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -72,10 +72,10 @@ func private(t *testing.T, dir string) (looked int) {
 		looked++
 		rel := strings.TrimPrefix(path, dir)
 		if inGit := strings.Contains(rel, "/move/") || strings.Contains(rel, "/auto/") || strings.HasPrefix(rel, "/rooms/") && strings.Contains(rel, "/git/"); inGit {
-			return nil // git's, or a copy of git's that may become it again, in a directory that nobody else comes into
+			return nil // a file of git, or a copy that may become git's again, in a directory that is closed to others
 		}
 		if strings.HasPrefix(rel, "/clean/") && strings.Count(rel, "/") > 3 {
-			return nil // in a clean tree: as the project has it
+			return nil // in a clean tree: the project's own modes
 		}
 		want := fs.FileMode(0o600)
 		if d.IsDir() {
@@ -92,8 +92,8 @@ func private(t *testing.T, dir string) (looked int) {
 	return looked
 }
 
-// TestBar23NotPrivate: a state directory that is a link, or somebody else's, or that others may write to, is refused by
-// commands that read and by commands that write, and the hint leads on.
+// TestBar23NotPrivate checks that reading and writing commands refuse a state directory that is a link, has another
+// owner, or is writable for others, and that following the hint works.
 func TestBar23NotPrivate(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(f *fixture, dir string) error{

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// reading are the commands that look and change nothing, by themselves and as JSON.
+// reading are the commands that only read, as text and as JSON.
 var reading = slices.Concat(lookers, asJSON(lookers), []string{"completion bash", "__complete resume ", "__complete diff one@", "run --dry-run", "config schema", "version", "help"})
 
 var lookers = []string{
@@ -25,7 +25,8 @@ func asJSON(commands []string) (all []string) {
 	return all
 }
 
-// unread are states in which readers have much to say: edits, an attempt that a dead process left open, half a move.
+// unread are states about which readers have much to report: edits, an attempt that a dead process left open, half a
+// move.
 var unread = []struct {
 	name  string
 	build func(f *fixture)
@@ -39,7 +40,7 @@ var unread = []struct {
 	{"a turn that is not settled", func(f *fixture) { f.checkpointDies(ledgerMoved) }},
 }
 
-// TestBar10ReadersOnReadOnly: commands that read say the same of a repository that nobody can write to.
+// TestBar10ReadersOnReadOnly checks that reading commands print the same for a repository on a read-only file system.
 func TestBar10ReadersOnReadOnly(t *testing.T) {
 	t.Parallel()
 	const readOnly = `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" && exec "$@"`

@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestBar10ReadersChangeNothing: commands that read make no call that changes a file, and so no lock: not they, and no
-// git below them.
+// TestBar10ReadersChangeNothing checks that reading commands and the gits that they run make no system call that
+// changes a file, and so take no lock.
 func TestBar10ReadersChangeNothing(t *testing.T) {
 	t.Parallel()
 	wfs, err := exec.LookPath("wfs")

@@ -8,22 +8,21 @@ import (
 	"testing"
 )
 
-// found is what the next command may find of a checkpoint whose process died, part by part. It is a product: some of it
-// only people, or disks, bring about.
+// found is a state that the next command may find after a checkpoint died, part by part. It is a product: some
+// combinations arise only from people's changes, or from disk errors.
 type found struct {
 	published bool   // the ledger has moved
-	journal   string // "turn": its last word is the turn; "cut": that word is torn; "gone": with everything of wfs
-	branch    string // "old", "new", or "theirs": somebody has committed since
-	index     string // "old", "new", or "theirs": somebody has staged something since
+	journal   string // "turn": it ends in the turn; "cut": in a torn turn; "gone": .git/wfs is gone
+	branch    string // "old", "new", or "theirs": the user has committed since
+	index     string // "old", "new", or "theirs": the user has staged something since
 	head      string // "on" the branch, or "off" it, on one of the user's
-	locks     string // "none", or "ours": a git of ours was killed
+	locks     string // "none", or "ours": wfs's git was killed
 }
 
 func (s found) String() string {
 	return fmt.Sprintf("published=%t journal=%s branch=%s index=%s head=%s locks=%s", s.published, s.journal, s.branch, s.index, s.head, s.locks)
 }
 
-// everyFound is the product of all parts.
 func everyFound() (all []found) {
 	for _, published := range []bool{false, true} {
 		for _, journal := range []string{"turn", "cut", "gone"} {
@@ -41,11 +40,11 @@ func everyFound() (all []found) {
 	return all
 }
 
-// rule is a row for a set of those states. They are asked in order; the first that fits is the one.
+// foundRule is a row for a set of those states. The first row that fits applies.
 type foundRule struct {
 	name string
 	fits func(s found) bool
-	then func(f *fixture, s found) // after the next command, beside what always holds
+	then func(f *fixture, s found) // checks after the next command, in addition to the general ones
 }
 
 var foundRules = []foundRule{
@@ -82,9 +81,9 @@ func (f *fixture) oneParent(s found) {
 	}
 }
 
-// TestRecoverProduct: every combination of what may be found has one row, and the next command brings it to what the row
-// says. Nothing is lost, nothing of the user's is touched, and readers say the same before and change nothing.
-// WFS_SWEEP=all builds all of them.
+// TestRecoverProduct checks that every combination has one row, and that the next command leads to the state in that
+// row. Nothing is lost, nothing of the user's is touched, and before that readers print the same result and change
+// nothing. WFS_SWEEP=all builds all combinations.
 func TestRecoverProduct(t *testing.T) {
 	all, hit := everyFound(), map[string]int{}
 	every := 13
@@ -117,7 +116,7 @@ func TestRecoverProduct(t *testing.T) {
 	t.Logf("%d combinations, %d rows, %d built", len(all), len(foundRules), built)
 }
 
-// leave brings the repository to a state.
+// leave brings the repository to the state s.
 func (f *fixture) leave(s found) {
 	f.t.Helper()
 	f.checkpointDies(unpublished)
@@ -160,7 +159,7 @@ func (f *fixture) leave(s found) {
 	}
 }
 
-// recovered lets the next command come, and checks what has become of the state.
+// recovered runs the next command, and checks the resulting state.
 func (f *fixture) recovered(s found, r *foundRule) {
 	t := f.t
 	t.Helper()

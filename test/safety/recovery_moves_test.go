@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// leftoverDensity is one combination in so many that is built, beside the first of each row. WFS_SWEEP has all of them
-// ("all"), or another one in so many.
+// leftoverDensity returns n: one combination in n is built. WFS_SWEEP changes it: "all" builds all, "few" three times
+// as many as usual, a number one in so many.
 func leftoverDensity(t *testing.T, usual int) int {
 	t.Helper()
 	switch s := os.Getenv("WFS_SWEEP"); s {
@@ -28,7 +28,7 @@ func leftoverDensity(t *testing.T, usual int) int {
 	}
 }
 
-// chosen reports whether a name is in the list of an environment variable, or there is none.
+// chosen reports whether a name is in the list of an environment variable, or the variable is empty.
 func chosen(variable, name string) bool {
 	list := os.Getenv(variable)
 	for one := range strings.SplitSeq(list, ",") {
@@ -39,7 +39,7 @@ func chosen(variable, name string) bool {
 	return list == ""
 }
 
-// notHere skips a test that this machine's set-up does not allow: no mounts in a name space of its own, no filter of system
+// notHere skips a test that this machine does not support: no mounts in a namespace of its own, no filter of system
 // calls. With WFS_REQUIRE_SANDBOX it fails instead.
 func notHere(t *testing.T, why string) {
 	t.Helper()
@@ -49,10 +49,10 @@ func notHere(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// TestRecoverMoves: every combination of what may be found of a move, a birth, a finish, a deletion or an abandonment
-// has one row. The same command, typed again, succeeds or refuses in one clear line; nothing is lost, nothing of the
-// user's is touched, and readers say the same before and change nothing. WFS_SWEEP=all builds all of them, WFS_SWEEP_DEED
-// chooses.
+// TestRecoverMoves checks that every combination of leftovers of a move, a new session, a finish, a deletion or an
+// abandonment has one row. The same command, typed again, succeeds or is refused in one clear line; nothing is lost,
+// nothing of the user's is touched, and before that readers change nothing. WFS_SWEEP=all builds all combinations,
+// WFS_SWEEP_DEED selects commands.
 func TestRecoverMoves(t *testing.T) {
 	hit := map[string]bool{}
 	for _, a := range acts {
@@ -89,8 +89,8 @@ func TestRecoverMoves(t *testing.T) {
 	}
 }
 
-// built are the leftovers of an act that are built: one in so many, which are others for each act, or with WFS_SWEEP the
-// first of each row as well.
+// built returns the leftovers of an act that are built: one in so many, chosen differently for each act, and with
+// WFS_SWEEP also the first of each row.
 func (a *act) built(t *testing.T, all []leftover) (list []leftover) {
 	t.Helper()
 	short := os.Getenv("WFS_SWEEP") == ""
@@ -108,7 +108,7 @@ func (a *act) built(t *testing.T, all []leftover) (list []leftover) {
 	return list
 }
 
-// foundBy lets the same command come again, and checks what has become of the state.
+// foundBy runs the same command again, and checks the resulting state.
 func (f *fixture) foundBy(a *act, s leftover, r *leftRule) {
 	t := f.t
 	t.Helper()

@@ -2,7 +2,7 @@ package safety
 
 import "strings"
 
-// careTable are the rows of what changes no file: what is said of a session, and where its refs are.
+// careTable has the rows of commands that change no file, but a session's record or refs.
 var careTable = []row{
 	{state: "abandon: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.recordDies(unpublished, abandon) },
 		reads: "*   2 ", does: "abandon one", says: "one is abandoned; everything", redo: true, then: func(f *fixture) {
@@ -114,7 +114,7 @@ func unclaimedTree(f *fixture) {
 	}
 }
 
-// undoTable are the rows of undos and redos that came half-way.
+// undoTable has the rows of undos and redos that died half-way.
 var undoTable = []row{
 	{state: "undo of a checkpoint: the journal says so, nothing else", build: func(f *fixture) { f.undoDies(moveBegun, false) },
 		reads: "a command was interrupted", does: "resume", says: "is already checked out, at checkpoint 2", dirty: true, then: editsBack},
@@ -150,7 +150,7 @@ var undoTable = []row{
 		}},
 }
 
-// undoDies takes back a checkpoint of session one with edits of every sort, or a new title.
+// undoDies undoes a checkpoint of session one with edits of every kind, or a new title.
 func (f *fixture) undoDies(at step, renamed bool) {
 	f.t.Helper()
 	if renamed {
@@ -163,8 +163,8 @@ func (f *fixture) undoDies(at step, renamed bool) {
 	f.dies("one", at, "undo")
 }
 
-// undoFirst takes back the newest operation alone, or does it again: the command dies before it goes on to what the same
-// command had done with it.
+// undoFirst undoes or redoes only the newest operation: the command dies before it continues with the other
+// operations of the same command.
 func (f *fixture) undoFirst(does string) {
 	f.t.Helper()
 	if out, exit := f.try([]string{"WFS_FAILPOINT=journal/rotated"}, "wfs", does); exit != -1 {

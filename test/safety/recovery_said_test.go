@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// works is what somebody does who does not know that a command was interrupted.
+// works makes the edits of a user who does not know that a command was interrupted.
 func (f *fixture) works() {
 	f.write("edited.txt", "since\n")
 	f.write("mine.txt", "since\n")
@@ -19,7 +19,7 @@ func (f *fixture) rescues(id string) []string {
 	return strings.Fields(f.ok("git", "for-each-ref", "--format=%(refname)", "refs/wfs/"+id+"/rescue"))
 }
 
-// namesAll checks that every rescue of a session is named, and that one of them holds a file.
+// namesAll checks that said names every rescue of a session, and that one of them holds a file.
 func (f *fixture) namesAll(id, said, file string) {
 	f.t.Helper()
 	held := false
@@ -36,15 +36,15 @@ func (f *fixture) namesAll(id, said, file string) {
 	}
 }
 
-// leavesMain goes from main, with edits that no commit has, to session two, and dies.
+// leavesMain goes from main, with uncommitted edits, to session two, and dies.
 func (f *fixture) leavesMain(at step) {
 	f.t.Helper()
 	dirtyOnMain(f)
 	f.dies("two", at, "switch", "two")
 }
 
-// TestWhatADeadMoveRelocatesIsNamed lets a switch die half-way, somebody work on, and another command complete the move: it
-// says so, and names all that keeps what is not in the work tree any more.
+// TestWhatADeadMoveRelocatesIsNamed has a switch that dies half-way and a user who continues to work; then another
+// command completes the move. It says so, and names all refs that keep files which are no longer in the work tree.
 func TestWhatADeadMoveRelocatesIsNamed(t *testing.T) {
 	const did = "switch from main to two"
 	for name, r := range map[string]struct {
@@ -92,7 +92,7 @@ func TestWhatADeadMoveRelocatesIsNamed(t *testing.T) {
 	}
 }
 
-// A move that is taken back by the next command names the edits that were made since, too: they are not there any more.
+// If the next command undoes a move, it also names the newer edits: they are no longer in the work tree.
 func TestWhatIsTakenBackIsNamed(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -113,7 +113,7 @@ func TestWhatIsTakenBackIsNamed(t *testing.T) {
 	f.sound()
 }
 
-// So is what somebody writes while a command moves files, or takes back several operations.
+// The same goes for edits made while a command moves files, or undoes several operations.
 func TestWhatIsWrittenInTheMiddleIsNamed(t *testing.T) {
 	t.Parallel()
 	const works = "echo since $n > edited.txt; echo since $n > mine.txt"
@@ -136,7 +136,7 @@ func TestWhatIsWrittenInTheMiddleIsNamed(t *testing.T) {
 	f.on("wfs/one")
 }
 
-// A handover that a dead process began is said to have happened or not.
+// The next command reports whether a finish of a dead process happened or not.
 func TestWhatADeadFinishCameToIsSaid(t *testing.T) {
 	for says, at := range map[string]step{
 		"finish one on handed was interrupted, and did not happen":               finishCommit,
@@ -157,7 +157,8 @@ func TestWhatADeadFinishCameToIsSaid(t *testing.T) {
 	}
 }
 
-// Whoever interrupts a move is told that it stands half-way, and so is who comes after, with the command that ends it.
+// An interrupted move reports that it stopped half-way, and so does the next command, with the command that completes
+// it.
 func TestInterruptedMoveNamesTheWayOn(t *testing.T) {
 	for name, r := range map[string]struct{ typed, way string }{
 		"switch": {"switch two", "wfs switch two"},
@@ -183,7 +184,8 @@ func TestInterruptedMoveNamesTheWayOn(t *testing.T) {
 	}
 }
 
-// Whoever meets it from another work tree is told to go there, with a command that leaves HEAD where the move goes.
+// In another work tree, a command refers the user to the first one, with a command that leaves HEAD where the move
+// ends.
 func TestInterruptedMoveElsewhereNamesTheWayOn(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -202,8 +204,8 @@ func TestInterruptedMoveElsewhereNamesTheWayOn(t *testing.T) {
 	f.ok("sh", "-c", "cd ../aside && exec wfs resume one")
 }
 
-// Who completes a move to a branch says what its own process would have said of uncommitted changes that were left there:
-// nothing else does so any more.
+// A command that completes a move to a branch prints the dead process's message about uncommitted changes that were
+// left there: no later command prints it.
 func TestWhatWasLeftBehindIsSaidOfADeadMove(t *testing.T) {
 	const kept = "main has moved since you left uncommitted changes there; they are saved: git cherry-pick -n refs/wfs/one/rescue/1^2"
 	const back = "your uncommitted changes are back"

@@ -5,26 +5,26 @@ import (
 	"path/filepath"
 )
 
-// row is one line of the recovery table: a state that a dead process, or a person after it, left behind, and what the
-// next command makes of it.
+// row is one line of the recovery table: a state that a dead process, or a person after it, left behind, and the
+// result of the next command.
 type row struct {
 	state string           // for people
 	build func(f *fixture) // makes it
-	reads string           // what `wfs status one` says of it, as long as nobody has recovered it
+	reads string           // a text in the output of `wfs status one` before the recovery
 	does  string           // the next command, without wfs
 	exit  int              // its exit code
-	says  string           // something that it prints
-	then  func(f *fixture) // what is so afterwards
+	says  string           // a text in its output
+	then  func(f *fixture) // checks the state afterwards
 	dirty bool             // `git status` need not be clean afterwards
 	redo  bool             // the same command, typed again, does something again
 }
 
 var interruptedUnjudged = happening{"interrupted", `{"why":"ctrl-c","unjudged":true}`}
 
-const gone = "refs/wfs/gone" // where a row notes what it will look for
+const gone = "refs/wfs/gone" // where a row saves a value to compare with later
 
 var recoveryTable = []row{
-	// A checkpoint of session one, with edits of every sort in the work tree.
+	// A checkpoint of session one, with edits of every kind in the work tree.
 	{state: "checkpoint: the index is installed, nothing else", build: func(f *fixture) { f.checkpointDies(staged) },
 		reads: "*   2 ", does: "checkpoint -m again", says: "checkpoint 3: again", then: mine},
 	{state: "checkpoint: the journal ends in the turn, the ledger has not moved", build: func(f *fixture) { f.checkpointDies(unpublished) },
@@ -72,7 +72,7 @@ var recoveryTable = []row{
 		f.ok("git", "update-ref", gone, "HEAD")
 	}, reads: "* 3 WORK manual mine", does: "resume", says: "nothing to do", dirty: true, then: func(f *fixture) { f.same("wfs/one", gone) }},
 
-	// A switch from session one, with edits of every sort, to session two.
+	// A switch from session one, with edits of every kind, to session two.
 	{state: "switch: the journal says so, no file is moved", build: func(f *fixture) { f.switchDies(moveBegun) },
 		reads: "a command was interrupted", does: "switch two", then: onTwo},
 	{state: "switch: half of the files are moved", build: func(f *fixture) { f.switchDies(moveHalf) },
@@ -134,7 +134,7 @@ var recoveryTable = []row{
 		f.happened("two", "move_started dropped move_started moved")
 	}},
 
-	// The same, half-way, met by other commands: files are two's, HEAD is on one's branch.
+	// The same, half-way, found by other commands: the files are two's, HEAD is on one's branch.
 	{state: "switch, all files are moved: checkpoint", build: func(f *fixture) { f.switchDies(moveDone) },
 		reads: "a command was interrupted", does: "checkpoint", says: "nothing changed since checkpoint 1", then: onTwo},
 	{state: "switch, all files are moved, edits since: checkpoint", build: func(f *fixture) { f.switchDies(moveDone); f.write("later.txt", "later\n") },
@@ -171,7 +171,7 @@ var recoveryTable = []row{
 		f.dirty()
 	}, reads: "*   2 ", does: "checkpoint", says: "checkpoint 3", then: unclaimed},
 
-	// Going back to checkpoint 0 of session one, with edits of every sort: the branch moves, HEAD stays.
+	// Going back to checkpoint 0 of session one, with edits of every kind: the branch moves, HEAD stays.
 	{state: "resume --at: half of the files are moved", build: func(f *fixture) { f.resumeDies(moveHalf) },
 		reads: "a command was interrupted", does: "resume", says: "is already checked out, at checkpoint 0", then: atZero},
 	{state: "resume --at: half of the files are moved, and the user has gone elsewhere since: given up", build: func(f *fixture) {
@@ -312,7 +312,7 @@ var recoveryTable = []row{
 	{state: "finish: HEAD has moved, there is no new journal", build: func(f *fixture) { f.finishDies(headMoved) },
 		reads: "finished: handed over on handed", does: "undo", says: "undid: finish one on handed", redo: true, then: func(f *fixture) { f.on("wfs/one") }},
 
-	// What is damaged, and what somebody else did.
+	// Damage, and changes by other programs.
 	{state: "the journal's last line is torn", build: func(f *fixture) {
 		f.journal("one", noted("hello"), noted("torn"))
 		f.change(f.journalFile("one"), func(text string) string { return text[:len(text)-20] })

@@ -14,7 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// refusalTable are states in which nothing is done by itself: every writing command says why, and changes nothing.
+// refusalTable has states that wfs does not repair by itself: every writing command gives the reason, and changes
+// nothing.
 var refusalTable = []row{
 	{state: "the journal is damaged in the middle", build: func(f *fixture) {
 		f.journal("one", noted("hello"), noted("again"), noted("and again"))
@@ -80,7 +81,7 @@ func TestBranchGone(t *testing.T) {
 	f.ok("wfs", "resume", "one")
 	f.on("wfs/one")
 
-	// HEAD stays on the branch when it is deleted by a plumbing command.
+	// HEAD stays on the branch when a plumbing command deletes it.
 	f.ok("git", "update-ref", "-d", "refs/heads/wfs/one")
 	for _, args := range []string{"checkpoint", "run", "finish", "resume"} {
 		out, exit := f.try(nil, append([]string{"wfs"}, strings.Fields(args)...)...)
@@ -90,7 +91,7 @@ func TestBranchGone(t *testing.T) {
 	}
 }
 
-// A move that died in another work tree is completed there; without that work tree it is given up.
+// A move that died in another work tree is completed there; if that work tree is gone, the move is dropped.
 func TestOtherWorktree(t *testing.T) {
 	t.Parallel()
 	for _, at := range []step{moveHalf, ledgerMoved} {
@@ -111,7 +112,7 @@ func TestOtherWorktree(t *testing.T) {
 			t.Errorf("refused, and changed\n%s\nto\n%s", before, now)
 		}
 		f.ok("wfs", "status", "two")
-		f.ok("wfs", "checkpoint") // of session one: not concerned
+		f.ok("wfs", "checkpoint") // of session one, which is not affected
 		other.ok("wfs", "switch", "two")
 		if h := other.ok("git", "symbolic-ref", "HEAD"); h != "refs/heads/wfs/two" || !other.exists("of-two.txt") {
 			t.Errorf("HEAD is on %s", h)
@@ -167,7 +168,7 @@ func TestSurvivors(t *testing.T) {
 	f.branchHolds("wfs/one", "left.txt")
 }
 
-// TestRecover builds every row of the recovery table and lets the next command find it.
+// TestRecover builds every row of the recovery table and runs the next command.
 func TestRecover(t *testing.T) {
 	for _, r := range slices.Concat(recoveryTable, careTable, undoTable) {
 		t.Run(r.state+": wfs "+r.does, func(t *testing.T) {
@@ -180,7 +181,7 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// present is the current checkpoint in a story, without its commit: "* 3 WORK manual mine".
+// present returns the line of the current checkpoint, without its commit: "* 3 WORK manual mine".
 func present(story string) string {
 	for line := range strings.Lines(story) {
 		if words := strings.Fields(line); len(words) > 4 && words[0] == "*" {
@@ -231,7 +232,7 @@ func (f *fixture) recovers(r row) {
 	}
 }
 
-// What is so afterwards.
+// Checks of the state afterwards.
 
 func mine(f *fixture) {
 	f.t.Helper()
@@ -289,7 +290,7 @@ func (f *fixture) branchLacks(branch string, names ...string) {
 	}
 }
 
-// newestOp checks what an undo would take back.
+// newestOp checks which operation an undo would undo.
 func (f *fixture) newestOp(id, kind string) {
 	f.t.Helper()
 	if op := f.operations()[0]; op.Session != id || op.Kind != kind {
@@ -297,7 +298,6 @@ func (f *fixture) newestOp(id, kind string) {
 	}
 }
 
-// operation is one that can be taken back.
 type operation struct{ Kind, Session, Summary, State string }
 
 func (f *fixture) operations() []operation {
@@ -323,7 +323,7 @@ func (f *fixture) parents(branch string, want int) {
 	}
 }
 
-// grep finds the newest commit that is reachable from a ref and has a line in its message, "" for none.
+// grep returns the newest reachable commit with this line in its message, "" for none.
 func (f *fixture) grep(line string) string {
 	f.t.Helper()
 	return f.ok("git", "log", "--all", "-1", "--format=%H", "--grep=^"+line+"$")
@@ -336,7 +336,7 @@ func (f *fixture) isAncestor(what, commit, branch string) {
 	}
 }
 
-// happened looks for events that follow each other.
+// happened checks that these events are in the session, one after the other.
 func (f *fixture) happened(id string, kinds string) {
 	f.t.Helper()
 	if all := f.kinds(id); !strings.Contains(" "+all+" ", " "+kinds+" ") {
@@ -344,7 +344,7 @@ func (f *fixture) happened(id string, kinds string) {
 	}
 }
 
-// What people and disks do.
+// Changes by people and disks.
 
 func (f *fixture) loseState() {
 	f.t.Helper()
@@ -364,7 +364,7 @@ func (f *fixture) change(path string, edit func(string) string) {
 	}
 }
 
-// editLedger replaces session.json at the tip of session one's ledger, as a damaged disk, or a newer wfs, would have it.
+// editLedger replaces session.json at the tip of session one's ledger, as a damaged disk or a newer wfs would.
 func (f *fixture) editLedger(edit func(string) string) {
 	f.t.Helper()
 	const ref = "refs/wfs/one/ledger"
@@ -392,7 +392,7 @@ func (f *fixture) okWith(env string, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// repository is every ref, HEAD, the index and the work tree.
+// repository returns every ref, HEAD, the index and the work tree.
 func (f *fixture) repository() string {
 	f.t.Helper()
 	all := f.ok("git", "for-each-ref") + "\n" + f.head() + "\n" + f.ok("git", "ls-files", "-s") + "\n"
@@ -406,7 +406,7 @@ func (f *fixture) repository() string {
 	return all
 }
 
-// everything is that and what wfs keeps beside it, but for locks, caches and times.
+// everything returns repository and the state of wfs, except locks, caches and times.
 func (f *fixture) everything() string {
 	f.t.Helper()
 	all := f.repository()
@@ -423,7 +423,7 @@ func (f *fixture) everything() string {
 	return all
 }
 
-// claims notes that a session is moving the work tree.
+// claims writes the note that a session is moving the work tree.
 func (f *fixture) claims(id string) {
 	f.t.Helper()
 	f.write(".git/wfs/worktrees/main/claim", `{"v":1,"session":"`+id+`"}`+"\n")

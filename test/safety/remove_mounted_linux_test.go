@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is mounted in a work tree, as containers mount it, is not deleted with it, whatever may go.
+// Files that are mounted in a work tree, as containers do, are not deleted with it, even if all its own files may be.
 func TestRemoveWhatIsMounted(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// repairDeeds mend what is damaged, which takes some steps.
+// repairDeeds repair damage, which takes several steps.
 var repairDeeds = []deed{
 	{
 		name: "checkpoint in a clone that nobody knows", args: "checkpoint",
@@ -35,7 +35,7 @@ var repairDeeds = []deed{
 		name: "doctor --repair of an emptied ledger", args: "doctor --repair", hurt: true,
 		before: func(f *fixture) {
 			f.kept = f.blobs()
-			f.ok("git", "update-ref", gone, "refs/wfs/one/ledger") // what is looked for must not be garbage meanwhile
+			f.ok("git", "update-ref", gone, "refs/wfs/one/ledger") // the saved value must not become garbage meanwhile
 			f.write(".git/refs/wfs/one/ledger", "")
 		},
 		done: func(f *fixture) {
@@ -59,7 +59,7 @@ var repairDeeds = []deed{
 	},
 }
 
-// keptOf checks that what was damaged is kept beside it.
+// keptOf checks that the damaged file is kept next to its path.
 func (f *fixture) keptOf(path string) {
 	f.t.Helper()
 	if !filepath.IsAbs(path) {

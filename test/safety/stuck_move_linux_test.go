@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// failing types a command of which calls on paths that end so fail, from one of them on.
+// failing runs a command whose calls fail on paths that end in fault.Of, from call fault.At on.
 func (f *fixture) failing(fault faults.Fault, args ...string) (string, int) {
 	f.t.Helper()
 	wfs, err := exec.LookPath("wfs")
@@ -28,7 +28,7 @@ func (f *fixture) failing(fault faults.Fault, args ...string) (string, int) {
 	return out.Output, out.Exit
 }
 
-// A move that can be neither carried out nor taken back is named by the error and by the doctor, with a way out that works.
+// If a move can be neither completed nor undone, the error and doctor name it, with a way out that works.
 func TestMoveThatStaysHalfWay(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -55,7 +55,7 @@ func TestMoveThatStaysHalfWay(t *testing.T) {
 	f.sound()
 }
 
-// Documents that cannot be deleted keep nobody from handing over, and no later command from anything.
+// Documents that cannot be deleted block neither finish nor a later command.
 func TestFinishWhoseDocumentsStay(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/faults"
 )
 
-// way is how a call that changes a file is made to go wrong.
+// way is a way in which a call that changes a file goes wrong.
 type way struct {
 	name   string
 	mode   faults.Mode
@@ -31,7 +31,6 @@ var ways = []way{
 		syscall.ENOSPC, syscall.EACCES, syscall.EIO}},
 }
 
-// fault is the fault at one call.
 func (w way) fault(at int) faults.Fault {
 	f := faults.Fault{Mode: w.mode, At: at, Of: os.Getenv("WFS_SWEEP_OF")}
 	if len(w.errnos) > 0 {
@@ -40,10 +39,12 @@ func (w way) fault(at int) faults.Fault {
 	return f
 }
 
-// TestBar01Bar03Bar04Bar09Sweep lets every deed go wrong at every call that changes a file: of wfs, of git and of
-// whatever runs below them. Deeds are killed wherever the files are another way than before, and writes alone are torn. Nothing may be lost, git must find nothing wrong, what is the user's stays as it was, and the
-// same command, typed again, must succeed; what reports success must have happened. WFS_SWEEP says how much of that is
-// done, WFS_SWEEP_DEED which deeds, WFS_SWEEP_WAY in which ways, and WFS_SWEEP_OF how the paths end whose calls go wrong.
+// TestBar01Bar03Bar04Bar09Sweep makes every deed go wrong at every call that changes a file: of wfs, of git and of
+// the programs that they run. A deed is killed after each call that changes the state of the files, and only writes
+// are torn. Nothing may be lost, git must find nothing wrong, the user's own things stay as they were, and the same
+// command, typed again, must succeed; a reported success must have happened. WFS_SWEEP sets how many points are
+// tried, WFS_SWEEP_DEED the deeds, WFS_SWEEP_WAY the ways, and WFS_SWEEP_OF the end of the paths whose calls go
+// wrong.
 func TestBar01Bar03Bar04Bar09Sweep(t *testing.T) {
 	density := sweepDensity(t)
 	for _, d := range sweptDeeds(t) {
@@ -61,7 +62,7 @@ type point struct {
 }
 
 func sweep(t *testing.T, d deed, density density) {
-	const atOnce = 4 // busier than the cores of a small machine: some wait for others
+	const atOnce = 4 // more than a small machine has cores: some of them are waiting
 	var beds [atOnce]*testbed
 	for i := range beds {
 		beds[i] = newTestbed(t, d)
@@ -78,9 +79,9 @@ func sweep(t *testing.T, d deed, density density) {
 			h.Write([]byte(d.name + w.name))
 			var of []int
 			switch w.mode {
-			case faults.KillAll, faults.KillFirst: // a call that failed or synced left what the one before it had left
+			case faults.KillAll, faults.KillFirst: // a failed call or a sync leaves the same files as the call before
 				of = all.States
-			case faults.Tear: // the end of another call is the beginning of the next
+			case faults.Tear: // for other calls, the state after one is the state before the next
 				of = all.Writes
 			default:
 				of = allOf(all.Points)
@@ -128,7 +129,7 @@ func sweep(t *testing.T, d deed, density density) {
 	}
 }
 
-// allOf are the numbers from 1 to n.
+// allOf returns the numbers from 1 to n.
 func allOf(n int) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -137,8 +138,8 @@ func allOf(n int) []int {
 	return list
 }
 
-// faultAt lets one call go wrong, and says whether there was such a call. f is the fixture that it happens to, and what
-// was counted, also when the test ends at once.
+// faultAt makes one call go wrong, and sets hit to whether the call was reached. It sets f to the fixture with its
+// counts, even if the test ends early.
 func (p *testbed) faultAt(t *testing.T, d deed, fault faults.Fault, f *fixture, hit *bool) {
 	*f = *p.fixture(t)
 	out := p.traced(t, d, fault)
@@ -153,7 +154,7 @@ func (p *testbed) faultAt(t *testing.T, d deed, fault faults.Fault, f *fixture, 
 	if strings.Contains(out.Output, "goroutine ") {
 		t.Error("it panicked")
 	}
-	if out.Exit == 0 { // it got by without that call
+	if out.Exit == 0 { // it succeeded without that call
 		if c := out.Calls[0]; c.Kind == faults.Remove {
 			f.Stays = c.Path
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// testbed is a bed with a tracer, which lets calls of its command go wrong.
+// testbed is a bed with a tracer, which makes calls of its command go wrong.
 type testbed struct {
 	*bed
 	tracer *testkit.Tracer
@@ -31,8 +31,8 @@ func newTestbed(t *testing.T, d deed) *testbed {
 	return p
 }
 
-// traced runs a deed's command there, with a fault. The calls count that change anything below top: the repository, and
-// work trees beside it.
+// traced runs a deed's command in the bed, with a fault. It counts the calls that change anything below top: the
+// repository, and work trees next to it.
 func (p *testbed) traced(t *testing.T, d deed, fault faults.Fault) faults.Outcome {
 	t.Helper()
 	argv := d.command()
@@ -40,9 +40,9 @@ func (p *testbed) traced(t *testing.T, d deed, fault faults.Fault) faults.Outcom
 	if err != nil {
 		t.Fatal(err)
 	}
-	as := exec.Cmd{Env: p.f.env} // of variables that stand there twice the last counts, as everywhere else
+	as := exec.Cmd{Env: p.f.env} // the last of two equal variables counts, as everywhere
 	a, err := p.tracer.Run(faults.Command{Argv: append([]string{program}, argv[1:]...), Dir: p.f.dir, Env: as.Environ(), Root: p.top}, fault)
-	if err != nil { // it is gone, with what it traced
+	if err != nil { // the tracer is gone, with the traced processes
 		_ = p.tracer.Close()
 		next, failed := testkit.StartTracer()
 		if failed == nil {
@@ -53,14 +53,14 @@ func (p *testbed) traced(t *testing.T, d deed, fault faults.Fault) faults.Outcom
 	return testkit.MayTrace(t, a)
 }
 
-// density says how many of the points of a command are tried.
+// density sets how many of the points of a command are tried.
 type density struct {
 	every int // one in so many; 0 for few
 	few   int // so many, spread over all
 }
 
-// sweepDensity reads WFS_SWEEP: "all", a number for one point in so many, "few" for two of each sort, or "end" for none
-// but the end, where a power cut is looked at after the last call.
+// sweepDensity reads WFS_SWEEP: "all", a number n for one point in n, "few" for two of each kind, or "end" for none
+// except the end, where a power cut after the last call is checked.
 func sweepDensity(t *testing.T) density {
 	t.Helper()
 	switch s := os.Getenv("WFS_SWEEP"); s {
@@ -82,7 +82,7 @@ func sweepDensity(t *testing.T) density {
 	return density{}
 }
 
-// points are the chosen ones of n, from 1. Where they begin depends on seed alone.
+// points returns the chosen numbers from 1 to n. The first one depends only on seed.
 func (d density) points(n int, seed uint32) []int {
 	var list []int
 	switch {
@@ -103,7 +103,7 @@ func (d density) points(n int, seed uint32) []int {
 	return list
 }
 
-// sampleDeed skips most deeds, as testkit.Sample does, unless WFS_SWEEP_DEED names them.
+// sampleDeed skips most deeds, as testkit.Sample does, unless WFS_SWEEP_DEED is set.
 func sampleDeed(t *testing.T) {
 	t.Helper()
 	if os.Getenv("WFS_SWEEP_DEED") == "" {
@@ -111,7 +111,7 @@ func sampleDeed(t *testing.T) {
 	}
 }
 
-// sweptDeeds are those that WFS_SWEEP_DEED names, separated by commas, or all.
+// sweptDeeds returns the deeds that WFS_SWEEP_DEED names, separated by commas, or all.
 func sweptDeeds(t *testing.T) []deed {
 	t.Helper()
 	var list []deed
@@ -130,15 +130,15 @@ func sweptDeeds(t *testing.T) []deed {
 	return list
 }
 
-// logRow logs a line that .ci/faults makes a table of: how many points of a command were tried in a way, how many were
-// not reached, how many tries failed, and what was counted.
+// logRow logs a line for the table of .ci/faults: how many points of a command were tried in a way, how many were not
+// reached, how many tries failed, and the counts.
 func logRow(t *testing.T, d deed, what string, points, unreached, failed int, n foundSum) {
 	t.Helper()
 	t.Logf("ROW\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d", d.name, what, points, unreached, failed,
 		n.lost, n.complaints, n.Changed, n.Retries, n.Succeeded)
 }
 
-// foundSum sums up what was found in fixtures.
+// foundSum adds up the counts of fixtures.
 type foundSum struct {
 	counts
 }

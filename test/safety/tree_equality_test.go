@@ -17,10 +17,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// files are what lies in a work tree, by path: "-> target" for a link, "x" or "-" and the bytes for a file.
+// files are the files of a work tree, by path: "-> target" for a link, "x" or "-" and the bytes for a file.
 type files map[string]string
 
-// onDisk reads a work tree without .git and .wfs. Directories are left out: git does not keep them.
+// onDisk reads a work tree without .git and .wfs. It leaves directories out: git does not keep them.
 func onDisk(t interface{ Fatal(...any) }, root string) files {
 	found := files{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -54,7 +54,7 @@ func onDisk(t interface{ Fatal(...any) }, root string) files {
 	return found
 }
 
-// lay makes a work tree hold these files and no others.
+// lay makes a work tree hold exactly these files.
 func lay(t interface{ Fatal(...any) }, root string, want files) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -83,7 +83,7 @@ func lay(t interface{ Fatal(...any) }, root string, want files) {
 	}
 }
 
-// ignored are those of some files that git ignores here, and the others.
+// ignored returns the files that git ignores here, and the others.
 func (all files) ignored() (ignored, others files) {
 	ignored, others = files{}, files{}
 	for name, what := range all {
@@ -96,7 +96,7 @@ func (all files) ignored() (ignored, others files) {
 	return ignored, others
 }
 
-// add takes a path in, unless it is a directory of another one or lies below one.
+// add adds a path, unless it is a directory of another one or is below one.
 func (all files) add(name, what string) {
 	for other := range all {
 		if strings.HasPrefix(name+"/", other+"/") || strings.HasPrefix(other+"/", name+"/") {
@@ -112,7 +112,7 @@ var (
 		return strings.Join(parts.Draw(t, "name"), "/")
 	})
 	drawnFile = rapid.SampledFrom([]string{"-", "-1\n", "-2\n", "-3", "-\x00\xff\r\n", "-> a", "-> /nowhere", "-> ../b", "x1\n", "x#!"})
-	// What is committed of these is not what lies there.
+	// git stores these with other bytes than the work tree has.
 	drawnEdit = rapid.OneOf(drawnFile, rapid.SampledFrom([]string{"-1\r\n", "-1\r\n2\n", "x\r\n"}))
 )
 
@@ -125,10 +125,10 @@ func drawFiles(t *rapid.T, what string, content *rapid.Generator[string], most i
 	return all
 }
 
-// TestBar02TreeEquality goes back to checkpoints of drawn files after drawn edits: files, links and directories in each
-// other's places, modes, odd names, bytes that git converts, ignored files, anything of it staged. Going back gives the
-// files of the checkpoint byte by byte, and the undo gives the edits and the index back; ignored files stay as they are
-// in both. What stands in the way is left alone, and so is everything else then. WFS_RAPID says how many times.
+// TestBar02TreeEquality goes back to checkpoints of random files after random edits: files, links and directories in
+// each other's places, modes, odd names, bytes that git converts, ignored files, any of them staged. Going back
+// restores the files of the checkpoint byte by byte, and the undo restores the edits and the index; ignored files
+// stay unchanged in both. A move that a file is in the way of changes nothing. WFS_RAPID sets the number of cases.
 func TestBar02TreeEquality(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs a file system that tells names apart")
@@ -148,7 +148,7 @@ func TestBar02TreeEquality(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cases++
 		a := drawFiles(t, "checkpoint", drawnFile, 8)
-		for name, what := range a { // a checkpoint of CRLF in a text file gives LF back, as git does
+		for name, what := range a { // a checkpoint of CRLF in a text file restores LF, as git does
 			if strings.HasSuffix(name, ".t") && strings.Contains(what, "\r") {
 				delete(a, name)
 			}
@@ -204,7 +204,7 @@ func TestBar02TreeEquality(t *testing.T) {
 			return
 		}
 		want := maps.Clone(a)
-		for name, what := range b { // to git that is no edit: the file is left alone
+		for name, what := range b { // git sees no edit here: the file is left alone
 			if strings.HasSuffix(name, ".t") && strings.ReplaceAll(what, "\r\n", "\n") == a[name] {
 				want[name] = what
 			}
@@ -212,7 +212,7 @@ func TestBar02TreeEquality(t *testing.T) {
 		still, now := onDisk(t, f.dir).ignored()
 		same(t, "at the checkpoint", now, want)
 		same(t, "what is ignored, at the checkpoint", still, ignored)
-		if status := f.ok("git", "status", "--porcelain", "--", ".", ":!*.t"); status != "" { // by its size alone git takes those for changed
+		if status := f.ok("git", "status", "--porcelain", "--", ".", ":!*.t"); status != "" { // git judges those by size
 			t.Fatalf("git status: %s", status)
 		}
 		wfs(t, "undo")

@@ -16,9 +16,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestBar02UndoAll does drawn operations one after the other, with edits of every sort in between, takes all of them back
-// and does all of them again. After each step refs, HEAD, index, files and what is said of the sessions are what they
-// were at that place of the history.
+// TestBar02UndoAll runs random operations with edits of every kind in between, undoes all of them and redoes all of
+// them. After each step refs, HEAD, index, files and the state of the sessions are as they were at that point of the
+// history.
 func TestBar02UndoAll(t *testing.T) {
 	dir := testkit.MemoryDir(t)
 	template := filepath.Join(dir, "undo-template")
@@ -80,10 +80,10 @@ type drawnOp struct {
 	index  bool // though it moved the index
 }
 
-// scene is what an undo brings back.
+// scene is the state that an undo restores.
 type scene struct{ said, index, files string }
 
-// does edits something, and then does one operation, which may be refused.
+// does makes an edit, and then runs one operation, which may be refused.
 func (l *line) does(t *rapid.T) {
 	l.edits(t)
 	id := rapid.SampledFrom([]string{"one", "two"}).Draw(t, "session")
@@ -142,7 +142,7 @@ func (l *line) scene() scene {
 	l.t.Helper()
 	var said, files []string
 	for _, ref := range strings.Split(l.f.ok("git", "for-each-ref", "--format=%(refname) %(objectname)"), "\n") {
-		// Ledgers and logs only grow, and a session that was begun stays, abandoned or put away.
+		// Ledgers and logs only grow, and a new session's branch stays, even if it is abandoned or deleted.
 		if !strings.HasPrefix(ref, "refs/wfs/") && !strings.HasPrefix(ref, "refs/wfs-deleted/") &&
 			!strings.HasPrefix(ref, "refs/wfs-ops/") && !strings.HasPrefix(ref, "refs/heads/wfs/s") {
 			said = append(said, ref)
@@ -162,7 +162,7 @@ func (l *line) scene() scene {
 	return scene{strings.Join(said, "\n"), l.f.ok("git", "ls-files", "-s"), strings.Join(files, "\n")}
 }
 
-// state is what undo brings back of a session's state. All that these operations do is in the ledger.
+// state returns the part of a session's state that undo restores. These operations change only the ledger.
 func (l *line) state(id string) string {
 	l.t.Helper()
 	state := map[string]any{}

@@ -2,8 +2,8 @@ package safety
 
 import "strings"
 
-// undoDeeds go back and forth in the operation log. Typed again after it has come through, an undo goes further back, and
-// a redo finds nothing to do: what is checked holds in both cases.
+// undoDeeds go back and forth in the operation log. Typed again after a success, an undo goes further back, and a
+// redo finds nothing to do: the checks hold in both cases.
 var undoDeeds = []deed{
 	{
 		name: "undo of checkpoint", args: "undo", dirty: true,
@@ -53,7 +53,7 @@ var undoDeeds = []deed{
 		done: func(f *fixture) { f.says("to begin with WORK") },
 	},
 	{
-		name: "undo of approve", args: "undo", dirty: true, // what the reviewer edited is an edit again
+		name: "undo of approve", args: "undo", dirty: true, // the reviewer's edits are uncommitted again
 		before: func(f *fixture) {
 			f.waitingForReview()
 			f.write("edited.txt", "by the reviewer\n")
@@ -79,7 +79,7 @@ var undoDeeds = []deed{
 	},
 }
 
-// editsAreBack checks that what dirty had made is uncommitted again.
+// editsAreBack checks that the edits of dirty are uncommitted again.
 func editsAreBack(f *fixture) {
 	f.t.Helper()
 	f.on("wfs/one")
@@ -88,7 +88,7 @@ func editsAreBack(f *fixture) {
 		f.t.Error("the edits are not back")
 	}
 	if !strings.Contains(f.ok("wfs", "status", "one"), "*   2 ") {
-		return // it went further back, to an index from before
+		return // it went further back, to an older index
 	}
 	if text := f.ok("git", "cat-file", "blob", ":staged.txt"); text != "staged, and nowhere else" {
 		f.t.Errorf("what was staged is %q", text)

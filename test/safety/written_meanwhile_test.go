@@ -8,12 +8,13 @@ import (
 	"testing"
 )
 
-// during is the environment in which a shell command runs whenever wfs passes a point, as if somebody typed it then.
+// during returns an environment in which a shell command runs whenever wfs passes a point, as if a user typed it
+// then.
 func during(point, command string) []string {
 	return []string{"WFS_FAILPOINT=" + point, "WFS_FAILPOINT_DO=" + command}
 }
 
-// okWhile types a command that must end well, while somebody does something at a point.
+// okWhile runs a command that must succeed, while a shell command runs at a point.
 func (f *fixture) okWhile(point, command string, args ...string) string {
 	f.t.Helper()
 	out, exit := f.try(during(point, command), append([]string{"wfs"}, args...)...)
@@ -23,8 +24,8 @@ func (f *fixture) okWhile(point, command string, args ...string) string {
 	return out
 }
 
-// meddles goes from session one to session two while somebody does something right before files are moved, so many times.
-// In his command $n is how often he did so before.
+// meddles switches from session one to session two while a command runs right before files are moved, so many times.
+// In the command, $n is the number of its earlier runs.
 func (f *fixture) meddles(times int, command string) (string, int) {
 	f.t.Helper()
 	return f.meddlesAt("move/files", times, command)
@@ -44,7 +45,7 @@ echo $((n+1)) > ../meddled
 find . -path ./.git -prune -o -type f -print0 | xargs -0 git hash-object --no-filters >> ../meanwhile`, times, command)), append([]string{"wfs"}, args...)...)
 }
 
-// withMeanwhile adds the contents that there were in the work tree after somebody had meddled.
+// withMeanwhile adds the contents that the work tree had after each run of the meddling command.
 func (f *fixture) withMeanwhile(before map[string]string) {
 	f.t.Helper()
 	data, err := os.ReadFile(filepath.Join(f.dir, "../meanwhile"))
@@ -56,8 +57,8 @@ func (f *fixture) withMeanwhile(before map[string]string) {
 	}
 }
 
-// What is written between the snapshot of a move and its files is kept like all that was there before, and the move goes on:
-// before wfs looks at the files once more, and after that, when git does.
+// Files that are written between the snapshot of a move and its file changes are kept like all others, and the move
+// continues. They may be written before wfs checks the files once more, or after that, when git checks them.
 func TestWrittenToInTheMiddleOfAMove(t *testing.T) {
 	for name, write := range map[string]string{
 		"a file that goes is edited":                    "echo edited in between $n > first.txt",
@@ -88,7 +89,7 @@ func TestWrittenToInTheMiddleOfAMove(t *testing.T) {
 	}
 }
 
-// Whoever never stops has the command fail, and the next one go on.
+// If the files keep changing, the command fails, and the next one continues.
 func TestWrittenToWithoutEndInTheMiddleOfAMove(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -106,7 +107,7 @@ func TestWrittenToWithoutEndInTheMiddleOfAMove(t *testing.T) {
 	f.sound()
 }
 
-// Somebody who takes HEAD elsewhere in the middle has it there.
+// If a user moves HEAD in the middle of a move, HEAD stays there.
 func TestHeadMovedInTheMiddleOfAMove(t *testing.T) {
 	t.Parallel()
 	f := plainTemplate.fixture(t)
@@ -121,8 +122,8 @@ func TestHeadMovedInTheMiddleOfAMove(t *testing.T) {
 	f.happened("two", "move_started dropped")
 }
 
-// A commit that somebody made on a session's branch, and that no checkpoint has adopted yet, is reachable when the branch
-// is moved back.
+// A user's commit on a session's branch that no checkpoint has adopted yet stays reachable when the branch is moved
+// back.
 func TestCommitsByHandOutliveAMove(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		t.Run(fmt.Sprintf("elsewhere=%t", elsewhere), func(t *testing.T) {

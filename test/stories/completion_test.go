@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// completions asks as a shell does, without descriptions.
+// completions returns the completions that a shell gets, without descriptions.
 func completions(r *testkit.Repo, args ...string) string {
 	r.T.Helper()
 	cmd := exec.Command(testkit.Wfs(r.T), append([]string{"__completeNoDesc"}, args...)...)
@@ -66,14 +66,14 @@ func TestCompletion(t *testing.T) {
 	if after := r.OK("sh", "-c", "find .git -type f -exec cksum {} + | sort"); after != before {
 		t.Error("a completion wrote into .git")
 	}
-	// Of a repository that is damaged it says what it can, and nothing else.
+	// In a damaged repository it completes the readable sessions, and prints nothing more.
 	r.Write(".git/refs/wfs/one/ledger", "garbage\n")
 	if got := completions(r, "show", ""); got != "two :36" {
 		t.Errorf("with a damaged ledger: %q", got)
 	}
 }
 
-// TestCompletionInBash plays the script in a shell that has no package bash-completion.
+// TestCompletionInBash runs the completion script in a shell without the package bash-completion.
 func TestCompletionInBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// goMain is `go` in scripts. It replays the output of an earlier `go test -json` of the same module with the same files:
-// gates run the same tests in clean checkouts again and again, with -count=1, and each would be linked anew. So
-// tests in scripts must read nothing but their module.
+// goMain is `go` in scripts. It replays the output of an earlier `go test -json` of the same module with the same
+// files: gates run the same tests in clean checkouts again and again, with -count=1, and go would link them each
+// time. So tests in scripts must read nothing but their module.
 func goMain() int {
 	own, err := os.Executable()
 	if err != nil {
@@ -51,12 +51,12 @@ func goMain() int {
 	exit := goExit(cmd.Run())
 	if exit == 0 || exit == 1 {
 		r = goResult{strings.ReplaceAll(out.String(), root, goRoot), strings.ReplaceAll(errs.String(), root, goRoot), exit}
-		_ = r.keep(dir, key) // without it the next one takes longer
+		_ = r.keep(dir, key) // best effort: without the cache the next run only takes longer
 	}
 	return exit
 }
 
-// goRoot stands for the root of the module in what is kept.
+// goRoot replaces the module's root in cached output.
 const goRoot = "\x00root\x00"
 
 type goResult struct {
@@ -83,7 +83,7 @@ func (r goResult) keep(dir, key string) error {
 	return os.Rename(f.Name(), filepath.Join(dir, key))
 }
 
-// onPathAfterThis is the path of the program of that name which comes on the PATH after the directory of this one.
+// onPathAfterThis returns the path of the named program in the PATH, without the directory of this executable.
 func onPathAfterThis(name string) (string, error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -99,7 +99,7 @@ func onPathAfterThis(name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// moduleRoot is the directory of go.mod, "" when there is none.
+// moduleRoot returns the directory of go.mod, "" when there is none.
 func moduleRoot() string {
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {
@@ -113,7 +113,7 @@ func moduleRoot() string {
 	return ""
 }
 
-// goKey is a hash of whatever tests of a module may depend on.
+// goKey returns a hash of everything on which the tests of a module may depend.
 func goKey(root string, args []string) (string, error) {
 	sum := sha256.New()
 	dir, err := os.Getwd()

@@ -14,18 +14,18 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestJSONOfEveryCommand types every command without arguments, and a few with some, with --json: whatever ends with exit
-// code 0 has printed JSON, and nothing else.
+// TestJSONOfEveryCommand runs every command without arguments, and a few with some, with --json: each that exits 0
+// must have printed JSON, and nothing else.
 func TestJSONOfEveryCommand(t *testing.T) {
 	r := plain(t)
-	page, err := os.ReadFile("../../docs/cli.md") // cmd holds it to the commands that there are
+	page, err := os.ReadFile("../../docs/cli.md") // a test in cmd keeps this page complete
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := [][]string{nil} // wfs alone
 	for line := range strings.Lines(string(page)) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "## wfs ")
-		if ok && command != "demo" && command != "hook run" { // long, without an end, or for an agent
+		if ok && command != "demo" && command != "hook run" { // these take long, never end, or are for an agent
 			lines = append(lines, strings.Fields(command))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/vt"
 )
 
-// atTerminal runs wfs as if a person read what it prints, and returns that.
+// atTerminal runs wfs with a terminal as its output, and returns the output and the exit code.
 func atTerminal(r *testkit.Repo, width int, env []string, args ...string) (string, int) {
 	r.T.Helper()
 	master, tty, err := vt.Open(width, 0)
@@ -25,7 +25,7 @@ func atTerminal(r *testkit.Repo, width int, env []string, args ...string) (strin
 		r.T.Fatal(err)
 	}
 	_ = tty.Close()
-	said, _ := io.ReadAll(master) // until nobody has the other end
+	said, _ := io.ReadAll(master) // until all processes have closed the other end
 	_ = cmd.Wait()
 	return strings.ReplaceAll(string(said), "\r\n", "\n"), cmd.ProcessState.ExitCode()
 }
@@ -51,7 +51,7 @@ func TestPager(t *testing.T) {
 		{"short answers", []string{upper}, "list", "*  one", 2},
 		{"not there", []string{"WFS_PAGER=no-such-pager-here"}, "log", "*   2", 3},
 		{"not executable", []string{"WFS_PAGER=/"}, "log", "*   2", 3},
-		{"no shell", []string{upper, "PATH=/nowhere"}, "log", "", 0}, // and no git either: what is said is an error
+		{"no shell", []string{upper, "PATH=/nowhere"}, "log", "", 0}, // no git either, so it prints an error
 		{"left early", []string{"WFS_PAGER=head -n 1"}, "log", "*   2", 1},
 		{"show", []string{upper}, "show 1", "paged: one@1", -1},
 		{"diff", []string{upper}, "diff --color never", "paged: diff --git", -1},
@@ -72,7 +72,7 @@ func TestPager(t *testing.T) {
 	}
 }
 
-// TestPagerLeft ends a pager long before the answer is at its end.
+// TestPagerLeft runs a pager that exits long before the end of the output.
 func TestPagerLeft(t *testing.T) {
 	r := plain(t)
 	r.Write("long.txt", strings.Repeat("a line of a long file\n", 100_000))

@@ -8,7 +8,7 @@ import (
 
 var plainTemplate testkit.Template
 
-// plain is a repository with two sessions, which may run.
+// plain returns a repository with two trusted sessions.
 func plain(t *testing.T) *testkit.Repo {
 	t.Helper()
 	r := plainTemplate.Copy(t, (*testkit.Repo).Plain)

@@ -24,11 +24,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// Every command that wfs prints in a script of TestScripts ("next:", "hint:", "undo:", ways on, …) is typed in a copy of
-// the state in which it was printed: where it was printed, and in another work tree of the repository. It must run, and
-// change no session but the one that it was printed for. WFS_PRINTED=all types all of them, otherwise one in printedShare.
+// The scripts of TestScripts record each command that wfs prints for people to type ("next:", "hint:", "undo:", …).
+// The test then types it in a copy of the state in which it was printed: once in the same directory, and once in
+// another work tree of the repository. It must run, and change no session but the one that it was printed for.
+// WFS_PRINTED=all types all of them; otherwise one in printedShare is typed.
 
-// printedShare is how many printed commands there are for each that the ordinary suite types.
+// printedShare returns n: the ordinary suite types one printed command in n.
 func printedShare() uint64 {
 	if testkit.AllRows() {
 		return 20
@@ -36,24 +37,25 @@ func printedShare() uint64 {
 	return 60
 }
 
-// printedWait is how long a printed command may take.
+// printedWait limits how long a printed command may take.
 const printedWait = 60 * time.Second
 
-// printedFollow is how long one is let go on that may rightly last for ever.
+// printedFollow limits how long a printed command runs that may rightly run for ever.
 const printedFollow = 15 * time.Second
 
-// printed is one command line of wfs that printed something to type, and the state that it left.
+// printed is one wfs command line that printed something to type, and a copy of the state after it.
 type printed struct {
 	Args     []string
 	Dir      string
 	Env      []string
 	Exit     int
 	Hints    []string
-	Sessions []string // that it may have been printed for
-	Copy     string   // of the script's directory
+	Sessions []string // the sessions that it may have been printed for
+	Copy     string   // a copy of the script's directory
 }
 
-// printingMain is wfs in scripts: it runs the binary, notes what is printed for somebody to type, and copies the state.
+// printingMain is `wfs` in scripts: it runs the binary, records the commands that it prints for people to type, and
+// copies the state.
 func printingMain() int {
 	wfs, err := onPathAfterThis("wfs")
 	if err != nil {
@@ -61,7 +63,7 @@ func printingMain() int {
 		return 70
 	}
 	args, dir := os.Args[1:], os.Getenv("WFS_PRINTED_DIR")
-	if os.Getenv("WFS_TYPED") != "" && len(args) > 0 && args[0] == "run" { // a copy waits for nobody, and one attempt will do
+	if os.Getenv("WFS_TYPED") != "" && len(args) > 0 && args[0] == "run" { // no waiting, one attempt
 		args = append([]string{"run", "--no-wait", "--max-attempts", "1"}, args[1:]...)
 	}
 	if dir == "" || os.Getenv("WFS_RUN_ID") != "" {
@@ -80,7 +82,7 @@ func printingMain() int {
 	var out, said bytes.Buffer
 	p.Exit = passOn(wfs, args, &out, &said)
 	if slices.Contains(p.Args, "--help") || verbOf(p.Args) == "help" {
-		return p.Exit // usage, with words in capitals where people put theirs
+		return p.Exit // usage, with placeholders in capitals
 	}
 	p.Hints = slices.DeleteFunc(printedIn(out.String()+"\n"+said.String()), func(hint string) bool {
 		return !fresh(dir, fmt.Sprint(verbOf(p.Args), " ", p.Exit, " ", shapeOf(strings.ReplaceAll(hint, os.Getenv("WORK"), "$WORK"))), os.Getenv("WFS_PRINTED"))
@@ -90,7 +92,7 @@ func printingMain() int {
 	}
 	named := ""
 	for i, arg := range p.Args {
-		if i > 0 && p.Args[i-1] == "-m" { // a text
+		if i > 0 && p.Args[i-1] == "-m" { // a text, not a session
 			continue
 		}
 		if id := sessionNamed(strings.SplitN(strings.TrimPrefix(arg, "--session="), "@", 2)[0]); ledgerIn(p.Dir, id) {
@@ -98,7 +100,7 @@ func printingMain() int {
 		}
 	}
 	if slices.Contains([]string{"new", "fork", "undo", "redo", "config", "workflow"}, verbOf(p.Args)) {
-		// what these print is for a session that they find, or make
+		// these print commands for a session that they find or create
 	} else if named != "" {
 		p.Sessions = []string{named}
 	} else {
@@ -115,7 +117,7 @@ func printingMain() int {
 	return p.Exit
 }
 
-// keep copies the script's directory, and says what was printed beside the copy.
+// keep copies the script's directory, and writes the record p next to the copy.
 func (p *printed) keep(dir, work string) error {
 	to, err := os.MkdirTemp(dir, "state-")
 	if err != nil {
@@ -132,7 +134,7 @@ func (p *printed) keep(dir, work string) error {
 	return os.WriteFile(filepath.Join(to, "printed.json"), data, 0o666)
 }
 
-// fresh reports whether a shape is to be typed, and is the first of its kind in this script.
+// fresh reports whether a shape is to be typed: it is in the sample, and the first of its kind in this script.
 func fresh(dir, shape, which string) bool {
 	sum := fnv.New64a()
 	io.WriteString(sum, filepath.Base(dir)+"\n"+shape)
@@ -143,7 +145,7 @@ func fresh(dir, shape, which string) bool {
 }
 
 var (
-	// printedLine are the lines that have something to type, printedInline are texts that end in it.
+	// printedLine matches lines that consist of something to type, printedInline texts that end in it.
 	printedLine   = regexp.MustCompile(`^(?:hint|next|undo|redo|look|  or|to set it back|to take it back|  to take it back|    hint|  hint): (.*)$`)
 	printedInline = regexp.MustCompile(`: (\(?(?:cd [^;]* && )?wfs [^;]*)`)
 	wayOn         = regexp.MustCompile(`^ +(?:[^ ].*?  +)?((?:\(?cd .*|wfs .*))$`)
@@ -152,7 +154,7 @@ var (
 	numbers    = regexp.MustCompile(`[0-9a-f]{7,40}|[0-9]+`)
 )
 
-// printedIn are the texts that are there to be typed in what a command printed.
+// printedIn returns the hints to type in a command's output.
 func printedIn(text string) []string {
 	var hints []string
 	ways := false
@@ -161,13 +163,13 @@ func printedIn(text string) []string {
 		if strings.HasPrefix(line, "{") || strings.HasPrefix(line, " ") && strings.Contains(line, `": `) {
 			continue // JSON
 		}
-		if strings.HasPrefix(line, "then: ") && len(hints) > 0 { // after what was to be typed before it
+		if strings.HasPrefix(line, "then: ") && len(hints) > 0 { // follows the command to type before it
 			hints = append(hints, hints[len(hints)-1]+" && "+strings.TrimPrefix(line, "then: "))
 			continue
 		}
 		switch m := printedLine.FindStringSubmatch(line); {
 		case strings.HasPrefix(line, "undo: ") && !strings.Contains(line, "wfs "), strings.HasPrefix(line, "redo: ") && !strings.Contains(line, "wfs "):
-			// what an undo would do
+			// describes the effect of an undo, not a command
 		case m != nil && !strings.HasPrefix(line, "error: "):
 			hints = append(hints, strings.Split(strings.ReplaceAll(m[1], "   then: ", "   or: "), "   or: ")...)
 		case line == "ways on":
@@ -183,13 +185,12 @@ func printedIn(text string) []string {
 	return hints
 }
 
-// shapeOf is a text to type without what differs from one session to the next.
+// shapeOf returns a hint without the parts that differ from one session to the next.
 func shapeOf(hint string) string {
 	hint = quotedText.ReplaceAllString(hint, `"…"`)
 	return numbers.ReplaceAllString(hint, "N")
 }
 
-// verbOf is the verb of a command line.
 func verbOf(args []string) string {
 	for i, arg := range args {
 		if !strings.HasPrefix(arg, "-") && (i == 0 || args[i-1] != "-C") {
@@ -204,7 +205,7 @@ func currentBranch(dir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// sessionNamed is the session that a whole name means: its id, WFS-<id>, or its branch.
+// sessionNamed returns the id of the session that a full name means: its id, WFS-<id>, or its branch.
 func sessionNamed(name string) string {
 	id := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(id, "wfs-"); ok && rest != "" {
@@ -219,14 +220,14 @@ func ledgerIn(dir, id string) bool {
 	return sessionID.MatchString(id) && exec.Command("git", "-C", dir, "rev-parse", "-q", "--verify", "refs/wfs/"+id+"/ledger").Run() == nil
 }
 
-// placeholders are what people put something of their own in place of, and what the test types there.
+// placeholders replaces the words that people replace by their own with values that the test types.
 var placeholders = strings.NewReplacer(
 	"'ANOTHER COMMAND'", "true", "'COMMAND'", "true", "--agent NAME", "--agent true", "--branch NAME", "--branch named-here", "-c NAME", "-c named-here",
 	"-m TEXT", "-m text", "--holdout DIR", "--holdout none", "GOAL", "goal", "--dir ANOTHER", "--dir ../another-dir", "ANOTHER-FILE", "another-file",
 	"CHECKPOINT", "0", "-o FILE", "-o some-file", "--allow COMMAND", "--allow 'go vet'", "--format FORMAT", "--format go-test-json", "BRANCH", "main",
 )
 
-// saidInWords are hints, or parts of them, that no shell can run: what is to be done is in a person's hands.
+// saidInWords lists hints, or parts of them, that are instructions to a person and not shell commands.
 var saidInWords = []string{
 	"type more of", "move them aside", "type it again", "to have them judged", "to set them aside", "to continue here", "bring it back",
 	"if it was moved: git worktree repair NEW-PATH", "add what the tests make",
@@ -237,7 +238,7 @@ var saidInWords = []string{
 	"write one under gates:", "run it again",
 }
 
-// typedCommand is one thing to type. after says that something a person must do comes before it.
+// typedCommand is one command to type. If after is set, a person must do something first.
 type typedCommand struct {
 	line  string
 	after bool
@@ -251,7 +252,7 @@ var (
 	firstTwo = regexp.MustCompile(`^\(?(?:wfs|git|cd|mkdir|mv|rm|printf|umount|ln|cp|export|unset|chmod)\b`)
 )
 
-// commandsIn are the commands in a hint. The rest of it is words.
+// commandsIn splits a hint into the commands in it and the remaining words.
 func commandsIn(hint string) (commands []typedCommand, words []string) {
 	hint = within.ReplaceAllString(hint, "")
 	in := ""
@@ -288,7 +289,7 @@ func commandsIn(hint string) (commands []typedCommand, words []string) {
 	return commands, words
 }
 
-// splitOutside splits what is not quoted.
+// splitOutside splits a text at a pattern, but not inside quotes.
 func splitOutside(text string, at *regexp.Regexp) []string {
 	var held []string
 	hidden := quotedText.ReplaceAllStringFunc(text, func(q string) string {
@@ -304,7 +305,8 @@ func splitOutside(text string, at *regexp.Regexp) []string {
 	return parts
 }
 
-// typePrinted types what a script's commands printed. dir has the copies, work is the script's directory.
+// typePrinted types the commands that a script's commands printed. dir has the copies, work is the script's
+// directory.
 func typePrinted(t testing.TB, dir, work string) {
 	states, err := filepath.Glob(filepath.Join(dir, "state-*", "printed.json"))
 	if err != nil || len(states) == 0 || t.Failed() {
@@ -350,7 +352,7 @@ func typePrinted(t testing.TB, dir, work string) {
 	}
 }
 
-// try types a command in a copy, and returns what is wrong with that.
+// try types a command in a copy of the state. It returns a description of the failure, "" when there is none.
 func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 	if err := removeTree(work); err != nil {
 		return err.Error()
@@ -360,7 +362,7 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 	}
 	from := p.Dir
 	if info, err := os.Stat(from); err != nil || !info.IsDir() {
-		return "" // the work tree was removed by the command
+		return "" // the command removed the work tree
 	}
 	if elsewhere {
 		if slices.ContainsFunc(strings.Fields(c.line), func(w string) bool { return w == "--carry" || w == "--leave" }) {
@@ -372,7 +374,7 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 		other := filepath.Join(work, "typed-elsewhere")
 		add := exec.Command("git", "-C", from, "worktree", "add", "-q", "-b", "typed-elsewhere", other)
 		add.Env = p.Env
-		if add.Run() != nil { // no repository, or none that git can work with
+		if add.Run() != nil { // no repository, or one in which git does not work
 			return ""
 		}
 		from = other
@@ -395,7 +397,7 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 		return err.Error()
 	}
 	if ctx.Err() != nil && wait == printedFollow {
-		return "" // it does what it says: an agent of the script works for ever, or nobody drives what is followed
+		return "" // correct: an agent of the script works for ever, or the followed session has no run in progress
 	}
 	if ctx.Err() != nil {
 		return "it does not end:\n" + string(out)
@@ -412,7 +414,7 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 	}
 	for id, mark := range after {
 		if "refs/heads/wfs/"+id == beforehand && leaves.MatchString(c.line) {
-			continue // its edits were kept when it was left
+			continue // wfs saved its edits when it was left
 		}
 		if old, there := before[id]; there && old != mark && len(p.Sessions) > 0 && !slices.Contains(p.Sessions, id) {
 			return fmt.Sprintf("it changed %s:\n%s", id, out)
@@ -421,23 +423,23 @@ func (p *printed) try(work string, c typedCommand, elsewhere bool) string {
 	return ""
 }
 
-// drives are the verbs that say with their exit code how a session stands afterwards.
+// drives matches the verbs whose exit code tells the session's state afterwards.
 var drives = regexp.MustCompile(`\bwfs (run|start|approve|reject|phase|finish)\b`)
 
-// refusedRightly is what a command may say that was to be typed and is refused: what is in its way is not the session's,
-// and it names another command.
+// refusedRightly lists the accepted reasons for refusing a printed command: the obstacle is outside the session, and
+// the refusal names another command.
 var refusedRightly = []string{
 	"cannot work here: there is no program", "gate tests could not run (exit code 127)", "a merge is in progress", "not a valid object name: 'HEAD'",
 	"no branch of yours has", "is gone; its checkpoints are not", "no test command configured", "exists already", "git cannot have a branch", "no process holds it", "unresolved conflict",
 }
 
-// asks are the verbs that need a person at a terminal, reports those whose exit code says what they found.
+// asks matches the verbs that need a person at a terminal, reports those whose exit code tells their findings.
 var (
 	asks    = regexp.MustCompile(`\bwfs (trust|new|repin)\b`)
 	reports = regexp.MustCompile(`\bwfs (doctor|workflow check|agent check|watch)\b`)
 )
 
-// does reports whether a command that ended so did what it says.
+// does reports whether this exit code is right for the command.
 func (c typedCommand) does(exit int) bool {
 	switch exit {
 	case testkit.ExitOK:
@@ -455,12 +457,12 @@ func (c typedCommand) does(exit int) bool {
 }
 
 var (
-	// follows are commands that drive or follow runs, leaves those that move a work tree to another session.
+	// follows matches commands that drive or follow runs, leaves those that move a work tree to another session.
 	follows = regexp.MustCompile(`\bwfs (run|watch|approve|reject)\b`)
 	leaves  = regexp.MustCompile(`\bwfs (resume|switch|new|fork|undo|redo)\b`)
 )
 
-// sessionMarks are values that differ when a session has changed.
+// sessionMarks returns a value for each session that differs when the session has changed.
 func sessionMarks(dir string) map[string]string {
 	marks := map[string]string{}
 	out, _ := exec.Command("git", "-C", dir, "for-each-ref", "--format=%(refname) %(objectname)", "refs/wfs").Output()
@@ -484,13 +486,12 @@ func sessionMarks(dir string) map[string]string {
 	return marks
 }
 
-// linkedTrees are the linked work trees of a repository.
 func linkedTrees(dir string) []string {
 	out, _ := exec.Command("git", "-C", dir, "worktree", "list", "--porcelain").Output()
 	return strings.Split(strings.TrimSpace(string(out)), "\n\n")[1:]
 }
 
-// removeTree is os.RemoveAll for trees with directories that may not be written to.
+// removeTree is os.RemoveAll for trees with directories that are not writable.
 func removeTree(dir string) error {
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
@@ -501,7 +502,8 @@ func removeTree(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// passOn runs the binary as if it were this process, and keeps what it prints elsewhere than at a terminal or another device.
+// passOn runs the binary in place of this process, and also copies its output to out and said, except output to a
+// terminal or another device. It returns the exit code.
 func passOn(wfs string, args []string, out, said io.Writer) int {
 	cmd := exec.Command(wfs, args...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = foundFirst(wfs), os.Stdin, os.Stdout, os.Stderr
@@ -511,7 +513,7 @@ func passOn(wfs string, args []string, out, said io.Writer) int {
 	if !isDevice(os.Stderr) {
 		cmd.Stderr = io.MultiWriter(os.Stderr, said)
 	}
-	cmd.WaitDelay = time.Second // what it leaves in the background may hold its output open
+	cmd.WaitDelay = time.Second // its background processes may hold its output open
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	if err := cmd.Start(); err != nil {
@@ -535,12 +537,12 @@ func isDevice(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// foundFirst is the environment for the binary: it finds itself on the PATH, as it does for people.
+// foundFirst returns the environment for the binary, in which it finds itself on the PATH, as it does for people.
 func foundFirst(wfs string) []string {
 	return append(os.Environ(), "PATH="+filepath.Dir(wfs)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
-// onlyThere are commands that act on the work tree in which they are typed.
+// onlyThere matches commands that act on the work tree in which they are typed.
 var onlyThere = regexp.MustCompile(`\bwfs (hook install|hook remove|init|switch|undo --list)\b|\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
 
 // actsOnWorkTree reports whether a command acts on the work tree in which it is typed.

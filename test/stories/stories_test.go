@@ -1,5 +1,5 @@
-// Package stories plays whole stories with the binary, as testscript tells them, and types whatever wfs prints there for
-// a person to type.
+// Package stories runs whole stories with the binary, written as testscripts, and types every command that wfs prints
+// there for a person to type.
 package stories
 
 import (
@@ -21,13 +21,13 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// tidy removes the repositories that tests share once they are all done.
+// tidy removes the repositories that tests share after all tests.
 type tidy struct{ *testing.M }
 
 func (m tidy) Run() int { return testkit.Main(m.M) }
 
-// TestScripts plays whole stories with real git and real runners. A script has an empty home, a pinned clock and its
-// own identity, so that commit ids in it are the same everywhere.
+// TestScripts runs whole stories with real git and real test runners. A script has an empty home, a pinned clock and
+// its own identity, so that commit ids in it are the same everywhere.
 func TestScripts(t *testing.T) {
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
@@ -51,13 +51,13 @@ func TestScripts(t *testing.T) {
 			} {
 				e.Setenv(k, v)
 			}
-			wrappers, rest, _ := strings.Cut(e.Getenv("PATH"), string(filepath.ListSeparator)) // its own comes first
+			wrappers, rest, _ := strings.Cut(e.Getenv("PATH"), string(filepath.ListSeparator)) // testscript's own is first
 			e.Setenv("PATH", strings.Join([]string{wrappers, wfs, rest}, string(filepath.ListSeparator)))
 			kept, err := os.MkdirTemp("", "printed-")
 			if err != nil {
 				return err
 			}
-			kept = filepath.Join(kept, filepath.Base(e.WorkDir)) // part of what is sampled
+			kept = filepath.Join(kept, filepath.Base(e.WorkDir)) // the sample depends on this name
 			if err := os.Mkdir(kept, 0o777); err != nil {
 				return err
 			}
@@ -86,8 +86,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a command and checks its exit code: `exits 4 wfs run`. Standard output and error are kept for stdout and
-// stderr.
+// exits runs a command and checks its exit code: `exits 4 wfs run`. The script's stdout and stderr commands see its
+// output.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
