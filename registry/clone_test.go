@@ -29,7 +29,7 @@ func TestLocksAcrossProcesses(t *testing.T) {
 	_, err := c.Session("auth").Lock(me)
 	var e *HeldError
 	if !errors.As(err, &e) || !errors.Is(err, durable.ErrLocked) || e.Holder.Session != "auth" {
-		t.Fatalf("LockSession: %v", err)
+		t.Fatalf("Lock: %v", err)
 	}
 	if want := "session auth is in use by `wfs run` (pid 123, since 14:02 UTC)"; err.Error() != want {
 		t.Fatalf("%q, want %q", err, want)
@@ -123,7 +123,7 @@ func TestLinksAreRefused(t *testing.T) {
 				t.Errorf("Peek: %v", err)
 			}
 			if _, err := c.Session("auth").Lock(Holder{}); !errors.Is(err, durable.ErrNotPrivate) {
-				t.Errorf("LockSession: %v", err)
+				t.Errorf("Lock: %v", err)
 			}
 			if len(mustDir(t, elsewhere)) > 0 {
 				t.Error("written through the link")

@@ -173,10 +173,13 @@ func TestEnded(t *testing.T) {
 func FuzzParseRequest(f *testing.F) {
 	f.Add([]byte(`{"v":1,"at":1,"kind":"note","text":"hello"}`))
 	f.Add([]byte(`{"v":1,"at":1,"kind":"stop","driver":"7-1"}`))
+	f.Add([]byte(`{"v":1,"at":1,"kind":"now"}`))
 	f.Add([]byte(`{"v":2}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, ok := parseRequest(data)
-		if ok && r.V <= FormatVersion && r.Kind != session.RequestNote && r.Kind != session.RequestStop {
+		known := []session.RequestKind{session.RequestNote, session.RequestStop, session.RequestNow, session.RequestAllow,
+			session.RequestBudget}
+		if ok && r.V <= FormatVersion && !slices.Contains(known, r.Kind) {
 			t.Errorf("took %q for a request", data)
 		}
 	})

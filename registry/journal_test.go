@@ -521,7 +521,7 @@ func TestNamesThatAreRefused(t *testing.T) {
 			t.Errorf("Peek(%q)", id)
 		}
 		if _, err := c.Session(id).Lock(Holder{}); err == nil {
-			t.Errorf("LockSession(%q)", id)
+			t.Errorf("Lock(%q)", id)
 		}
 		if err := c.Session(id).KeepTip(tip(1), nil, nil); err == nil {
 			t.Errorf("KeepTip(%q)", id)

@@ -151,7 +151,7 @@ func (h *Mover) mayArrive(ctx context.Context, m session.MoveStarted) error {
 	if err == nil && now != t.HeadNewCommit {
 		err = &session.Refusal{Code: session.RefuseMoved, Hint: h.goThere(ctx, m),
 			Message: fmt.Sprintf("%s was moved by another process: it was at %s, now it is at %s", session.ShortRef(t.HeadNew),
-				orNone(now), t.HeadNewCommit.Short())}
+				t.HeadNewCommit.Short(), orNone(now))}
 	}
 	return err
 }

@@ -99,6 +99,8 @@ func (t lapTests) asksResults(ctx context.Context) error {
 	return nil
 }
 
+const tooSlow = "the gate is too slow to run for each change"
+
 // noticed checks tests that were red only because something was missing. Of three or more single changes of the code
 // they must notice at least one.
 func (t lapTests) noticed(ctx context.Context) error {
@@ -109,7 +111,7 @@ func (t lapTests) noticed(ctx context.Context) error {
 		t.Tried(TryMutants, NotTried, "this lap's code has too little that wfs could change")
 		return nil
 	case int64(len(list))*t.gateMillis() > maxTrying:
-		t.Tried(TryMutants, NotTried, "the gate is too slow to run for each change")
+		t.Tried(TryMutants, NotTried, tooSlow)
 		return nil
 	}
 	changed := safetext.Plural(len(list), "change", "changes")
@@ -176,8 +178,13 @@ func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says s
 	if err != nil {
 		return "", "", err
 	}
-	result, says = NotTried, "the edited tests mention nothing that wfs could change"
-	if len(list) > 0 && int64(2*len(list))*t.gateMillis() <= maxTrying {
+	result = NotTried
+	switch {
+	case len(list) == 0:
+		says = "the edited tests mention nothing that wfs could change"
+	case int64(2*len(list))*t.gateMillis() > maxTrying:
+		says = tooSlow
+	default:
 		t.Say(fmt.Sprintf("gate %s with %s to the code that the edited tests cover …", t.Gate.Name,
 			safetext.Plural(len(list), "change", "changes")))
 		result, says, err = t.compareNotices(ctx, before, list)
