@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
 // IndexPath returns the path of the work tree's own index.
@@ -59,6 +61,10 @@ func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err err
 	failed := Failed(err)
 	if failed != nil {
 		switch {
+		case strings.Contains(failed.Stderr, "not a git repository: "): // a .git file names a directory that is gone
+			e := unusable(dir, failed.Stderr)
+			e.Hint = "if it was moved: git -C NEW-PATH worktree repair " + safetext.ShellWord(dir)
+			return e
 		case strings.Contains(failed.Stderr, "not a git repository"):
 			return fmt.Errorf("%s: %w", dir, ErrNotRepository)
 		case lines[0] == "true":

@@ -235,7 +235,8 @@ var saidInWords = []string{
 	"finish it", "abort it: git status says how", "your signing says", "mend ", "look at them", "when origin can be reached", "edit .wfs/config.yaml",
 	"set XDG_STATE_HOME to", "name another", "write review:", "commit them first", "let worktree: setup", "instead of copy", "link",
 	"and merge it", "into the repository", "cd into", "others stand under", "did you mean", "claude auth login", "fake login", "make it run here", "install",
-	"write one under gates:", "run it again",
+	"write one under gates:", "run it again", "fix that",
+	"fix worktree: setup",
 }
 
 // typedCommand is one command to type. If after is set, a person must do something first.
