@@ -57,7 +57,7 @@ func (t *text) End(e Exit) Outcome {
 	case e.Stopped || e.Signal != "":
 		o.Class = Interrupted
 	case e.Code != 0:
-		o.Class, o.Message = Crashed, t.last
+		o.Class, o.Message = Crashed, oneLine(t.last, maxMessage)
 	}
 	return o
 }
