@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// recordedJSON is the output of commands that change a session's record and no files.
+// recordedJSON is the JSON output of commands that change a session's record but no files: abandon, rename, delete.
 type recordedJSON struct {
 	Version   int            `json:"version"`
 	Did       string         `json:"did"`
@@ -20,8 +20,8 @@ type recordedJSON struct {
 	Operation int64          `json:"operation,omitempty"`
 	Saved     int            `json:"saved_checkpoint,omitempty"`
 	Changes   []string       `json:"changes,omitempty"`
-	Kept      string         `json:"kept,omitempty"`   // refs of a deleted session
-	Became    *handover.Fate `json:"became,omitempty"` // where its work ended up
+	Kept      string         `json:"kept,omitempty"`   // directory of a deleted session's refs
+	Became    *handover.Fate `json:"became,omitempty"` // where the session's work ended up
 	Next      []string       `json:"next"`
 }
 
@@ -80,7 +80,8 @@ func (a *abandonVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// baseBranch is the branch that a session was created from, as an argument for wfs switch.
+// baseBranch returns the branch that a session was created from, as an argument for wfs switch. It returns "BRANCH" if
+// the session has none.
 func baseBranch(ctx context.Context, e *engine.Engine, s *session.Session) string {
 	if s.BaseRef == "" {
 		return "BRANCH"

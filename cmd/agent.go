@@ -49,7 +49,7 @@ unattended. It starts no conversation and costs nothing. It exits 1 when it find
 	return c
 }
 
-// prober queries the programs of agents.
+// prober returns a Prober, which finds agents' programs and asks them for their version and login.
 func prober(env *workspace.Env) *agent.Prober {
 	return &agent.Prober{Environ: env.Environ, Cache: env.CacheFile("agents.json")}
 }
@@ -67,7 +67,8 @@ type agentJSON struct {
 	Problem      string `json:"problem,omitempty"`
 }
 
-// agentSettings are the agent cards and the configuration; outside a repository, the user's own.
+// agentSettings returns the agent cards and the configuration. Outside a repository they are the user's own. An agent
+// card says what wfs knows of an agent's program: its command, flags and output.
 func agentSettings(ctx context.Context, w *workspace.Workspace) (*workflows.Settings, workspace.Rules, error) {
 	list, err := ownRules(ctx, w)
 	if err != nil {
@@ -77,8 +78,8 @@ func agentSettings(ctx context.Context, w *workspace.Workspace) (*workflows.Sett
 	return s, list, err
 }
 
-// mayAsk says why wfs may not run a card's program, "" if it may: the repository brought the card, and the user has not
-// trusted it.
+// mayAsk returns "" if wfs may run a card's program to ask for its version. Otherwise it returns the reason: the card
+// comes from this repository, and the user has not trusted the repository's files.
 func mayAsk(w *workspace.Workspace, c *workflows.Card, list workspace.Rules) (problem string, err error) {
 	if list.Find(c.File) == nil {
 		return "", nil
@@ -143,10 +144,10 @@ func installedCell(j agentJSON) any {
 type agentCheckJSON struct {
 	agentJSON
 	LoggedIn   string        `json:"logged_in"` // "yes", "no" or "unknown"
-	Command    []string      `json:"command"`   // that starts a conversation
+	Command    []string      `json:"command"`   // starts a conversation
 	Unattended string        `json:"unattended,omitempty"`
 	Allow      []string      `json:"allow"`
-	Variables  []string      `json:"variables"` // names of set variables that only this agent sees
+	Variables  []string      `json:"variables"` // variables that are set and that only this agent sees
 	Missing    []missingJSON `json:"missing"`
 }
 
@@ -180,7 +181,8 @@ func (a *agentVerb) check(ctx context.Context, args []string) error {
 	return err
 }
 
-// checkedAgent finds an agent by name: the configured one, one of agents:, or a card without configuration.
+// checkedAgent finds the agent that `wfs agent check` is to check. A name means an agent of the key agents:, or else a
+// card without configuration; without a name it is the configured agent.
 func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) {
 	agent := s.Config.Agent
 	if name != "" && name != agent.Use {
@@ -283,7 +285,7 @@ func (a *agentVerb) say(agent *workflows.Agent, j *agentCheckJSON) {
 	}
 }
 
-// sayVersion prints the installed version, and whether the agent is logged in.
+// sayVersion prints the version of the installed program, and whether the agent is logged in.
 func (a *agentVerb) sayVersion(c *workflows.Card, j *agentCheckJSON) {
 	switch {
 	case j.AgentVersion == "":

@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// noteLacking warns early about agents of a plan that cannot work here: their program is missing or broken, or they are
-// not logged in.
+// noteLacking warns, before a session's first run, about agents of its plan that cannot work here: their program is
+// missing or broken, or they are not logged in.
 func noteLacking(ctx context.Context, w *workspace.Workspace, p *workflows.Plan) {
 	var seen []string
 	for i := range p.Workflow.Phases {
@@ -28,8 +28,8 @@ func noteLacking(ctx context.Context, w *workspace.Workspace, p *workflows.Plan)
 	}
 }
 
-// agentLacks says why an agent cannot work here; "" if it finds no reason. It makes no paid calls. It checks the login
-// only if login is set, because that starts the agent's program.
+// agentLacks says why an agent cannot work here. It returns "" if it finds no reason. It makes no paid calls. It checks
+// the login only if `login` is set, because this check starts the agent's program.
 func agentLacks(ctx context.Context, p *agent.Prober, c *workflows.Card, login bool) string {
 	in := p.Find(ctx, c)
 	switch {
@@ -47,8 +47,8 @@ func agentLacks(ctx context.Context, p *agent.Prober, c *workflows.Card, login b
 }
 
 // mustHaveAgent refuses a run if the next attempt needs an agent whose program is missing. Before the first attempt it
-// also warns if the agent is not logged in. It does not refuse then: the agent may use a provider that its login check
-// does not cover.
+// also warns if the agent is not logged in. It does not refuse the run for that reason, because the agent may use a
+// provider that its login check does not cover.
 func (a *runVerb) mustHaveAgent(ctx context.Context, s *session.Session, p *workflows.Plan) error {
 	d := decide.Decide(s, p, decide.Facts{Now: a.env.Now(), RunID: "look"})
 	i := slices.IndexFunc(d.Events, func(b session.Body) bool { _, ok := b.(session.AttemptStarted); return ok })

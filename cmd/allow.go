@@ -13,13 +13,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// allowJSON lists allowed and excluded paths.
+// allowJSON lists the paths that a person has allowed, and the paths that checkpoints still leave out.
 type allowJSON struct {
 	Version int            `json:"version"`
 	Session session.ID     `json:"session"`
 	Done    []string       `json:"done,omitempty"` // paths that this command allowed or revoked
 	Allowed []string       `json:"allowed"`
-	HeldOut []session.Held `json:"held_out"` // excluded from the current checkpoint
+	HeldOut []session.Held `json:"held_out"` // left out of the current checkpoint
 }
 
 type allowVerb struct {
@@ -63,7 +63,7 @@ func (a *allowVerb) run(ctx context.Context, paths []string) error {
 	return a.allow(ctx, paths)
 }
 
-// heldOut returns the paths that the current checkpoint excludes.
+// heldOut returns the paths that the current checkpoint leaves out until a person allows them.
 func heldOut(s *session.Session) []session.Held {
 	if c := s.At(s.Current); c != nil {
 		return c.HeldOut
@@ -127,7 +127,7 @@ func (a *allowVerb) allow(ctx context.Context, args []string) error {
 	return a.say(ctx, paths, len(done) > 0)
 }
 
-// say prints which paths are allowed now and, if that changed, the next commands.
+// say prints the allowed paths. If the command changed them, it also prints the next commands.
 func (a *allowVerb) say(ctx context.Context, paths []string, changed bool) error {
 	ignored, err := a.Repo.Ignores(ctx, paths)
 	if err != nil {
@@ -149,7 +149,8 @@ func (a *allowVerb) say(ctx context.Context, paths []string, changed bool) error
 	return nil
 }
 
-// noneNested refuses paths at or in nested repositories: a checkpoint never contains their files, allowed or not.
+// noneNested refuses paths at or inside a nested repository, because a checkpoint never contains its files, even if
+// they are allowed.
 func noneNested(repo *gitstate.Repo, paths []string) error {
 	for _, p := range paths {
 		nested := repo.Nested(p)
@@ -167,7 +168,7 @@ func noneNested(repo *gitstate.Repo, paths []string) error {
 	return nil
 }
 
-// below turns arguments into paths relative to the root of the work tree. It refuses paths outside.
+// below turns arguments into paths relative to the root of the work tree. It refuses paths outside the work tree.
 func (a *allowVerb) below(args []string) ([]string, error) {
 	var paths []string
 	root, err := filepath.EvalSymlinks(a.Repo.Root())

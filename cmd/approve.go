@@ -57,13 +57,13 @@ func (a *approveVerb) run(ctx context.Context, name string) error {
 		return err
 	})
 	var stands *quietExit
-	if refused && (err == nil || errors.As(err, &stands)) { // refused by a gate
+	if refused && (err == nil || errors.As(err, &stands)) { // the gates failed the approved work
 		return exitWith(exitBlocked)
 	}
 	return err
 }
 
-// judged approves, and reports whether the gates then failed the approved work.
+// judged approves the work. It reports whether the gates ran then and failed it.
 func (a *approveVerb) judged(ctx context.Context, h *engine.Hand) (refused bool, err error) {
 	before := h.S.LastRun
 	if err := h.Approve(ctx, a.text); err != nil {
@@ -77,13 +77,13 @@ func (a *approveVerb) judged(ctx context.Context, h *engine.Hand) (refused bool,
 	return refused, nil
 }
 
-// decision is a command by which a person decides about a session.
+// decision is a command by which a person decides about a session: approve or reject.
 type decision struct {
 	*app
 	command, session string
 }
 
-// take opens the session for writing, applies do, and prints the new state of the session.
+// take opens the session for writing, calls `do` to record the decision, and prints the new state of the session.
 func (a decision) take(ctx context.Context, do func(*engine.Hand) error) error {
 	p := &live.Progress{Screen: &a.env.Screen}
 	h, err := a.InHand(ctx, workspace.Request{Command: a.command, Session: a.session, Trusted: true,

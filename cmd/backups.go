@@ -22,14 +22,14 @@ type backupsJSON struct {
 	Backups []backupJSON `json:"backups"` // newest first
 }
 
-// backupJSON is a saved copy of uncommitted work.
+// backupJSON describes a backup, which is a saved copy of uncommitted work.
 type backupJSON struct {
 	Session session.ID `json:"session"`
 	Name    string     `json:"name"` // a number, or "auto"
 	Ref     string     `json:"ref"`
 	At      time.Time  `json:"at"`
 	Why     string     `json:"why"`
-	Branch  string     `json:"branch,omitempty"` // branch of HEAD at that time
+	Branch  string     `json:"branch,omitempty"` // branch that HEAD was on
 	Files   []string   `json:"files"`
 	Show    []string   `json:"show"`
 	Restore []string   `json:"restore"`
@@ -84,17 +84,18 @@ func (a *backupsVerb) run(ctx context.Context, args []string) (err error) {
 	return nil
 }
 
-// ofBackup matches the ref of a backup of an existing or a deleted session.
+// ofBackup matches the ref of a backup. The session that it belongs to may be deleted.
 var ofBackup = lazyregexp.New(`^refs/wfs(?:-deleted)?/([^/]+)/(?:\d+/)?(?:rescue/(\d+)|auto)$`)
 
-// find returns the newest backups of a session, or of all sessions if of is "", with the commands that restore them.
+// find returns the newest backups of a session, with the commands that restore them. If `of` is "", it returns those of
+// all sessions.
 func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, error) {
 	all, err := a.refs(ctx, of)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(all, func(x, y backupJSON) int {
-		// at the same time, the higher number is the later one
+		// of two backups from the same second, the one with the higher number is newer
 		return cmp.Or(y.At.Compare(x.At), cmp.Compare(len(y.Name), len(x.Name)), cmp.Compare(y.Name, x.Name))
 	})
 	if a.most > 0 {
@@ -111,7 +112,7 @@ func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, er
 	return all, nil
 }
 
-// refs finds the refs of backups.
+// refs returns the backups that have a ref, without their details.
 func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, error) {
 	all := []backupJSON{}
 	for _, dir := range []string{session.RefPrefix, transition.DeletedPrefix} {
@@ -135,7 +136,7 @@ func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, er
 	return all, nil
 }
 
-// waysToRestore lists the commands that restore a backup.
+// waysToRestore lists the commands that restore a backup. `parts` are the commits that the backup consists of.
 func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []backup.Rescued) []string {
 	_, err := findBackup(ctx, a.Engine, b.Session, b.Name)
 	switch {
@@ -155,7 +156,7 @@ func (a *backupsVerb) waysToRestore(ctx context.Context, b *backupJSON, parts []
 	return ways
 }
 
-// describe fills in the reason, the branch, the files and the show commands of a backup.
+// describe adds the reason, the branch, the files and the commands that show a backup. It returns the backup's parts.
 func (a *backupsVerb) describe(ctx context.Context, b *backupJSON) ([]backup.Rescued, error) {
 	state, err := a.Repo.State(ctx, b.commit)
 	if err != nil {

@@ -25,28 +25,28 @@ type budgetJSON struct {
 	Version int               `json:"version"`
 	Session session.ID        `json:"session"`
 	Scopes  []scopeJSON       `json:"scopes"`
-	Phases  []cost.PhaseUsage `json:"phases,omitempty"` // per phase and lap
+	Phases  []cost.PhaseUsage `json:"phases,omitempty"` // for each phase and lap
 	Calls   callsJSON         `json:"calls"`
 }
 
-// scopeJSON is the usage of one scope of caps.
+// scopeJSON is the usage of one scope of caps: a session, a phase or a day.
 type scopeJSON struct {
-	Scope string             `json:"scope"`           // session, phase, day
-	Phase string             `json:"phase,omitempty"` // the current phase, for the scope phase
+	Scope string             `json:"scope"`           // session, phase or day
+	Phase string             `json:"phase,omitempty"` // current phase, if the scope is a phase
 	Lap   int                `json:"lap,omitempty"`
-	From  *time.Time         `json:"from,omitempty"` // beginning of the day, for the scope day
+	From  *time.Time         `json:"from,omitempty"` // beginning of the day, if the scope is a day
 	Used  cost.Usage         `json:"used"`
 	Cap   workflows.Cap      `json:"cap"`
-	Left  map[string]float64 `json:"left,omitempty"` // of the caps that are set
+	Left  map[string]float64 `json:"left,omitempty"` // what is left, for each cap that is set
 	Over  []string           `json:"reached,omitempty"`
-	scope *decide.Scope      // for the table
+	scope *decide.Scope      // for the printed table
 }
 
-// callsJSON is how often agents were started in the clone recently.
+// callsJSON says how often wfs started agents in this clone during the last hour.
 type callsJSON struct {
 	LastHour int        `json:"last_hour"`
 	PerHour  int        `json:"per_hour,omitempty"` // 0: no limit
-	Next     *time.Time `json:"next,omitempty"`     // if the limit is reached: when the next start is allowed
+	Next     *time.Time `json:"next,omitempty"`     // when the next start is allowed, if the limit is reached
 }
 
 type budgetVerb struct{ *app }
@@ -84,7 +84,7 @@ func (a *budgetVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// of collects the usage of a session and its clone.
+// of collects the usage of a session, and the agent starts in its clone.
 func (a *budgetVerb) of(ctx context.Context, v history.View) (budgetJSON, error) {
 	s := &v.Session
 	j := budgetJSON{Version: jsonVersion, Session: s.ID, Phases: s.UsageByPhase()}
@@ -113,7 +113,7 @@ func (a *budgetVerb) of(ctx context.Context, v history.View) (budgetJSON, error)
 	return j, nil
 }
 
-// scopeOf computes the usage of a scope, and the part of its caps that is left.
+// scopeOf computes how much a scope has used, and how much of its caps is left.
 func scopeOf(s *session.Session, scope decide.Scope, day decide.Day) scopeJSON {
 	x := scopeJSON{Scope: scope.Name, Used: scope.Used, Cap: scope.Cap, scope: &scope}
 	switch scope.Name {
@@ -174,7 +174,7 @@ func (a *budgetVerb) say(s *session.Session, j budgetJSON) {
 	a.sayPhases(s)
 }
 
-// rows lists the amounts of a scope that are used or capped.
+// rows lists the amounts of a scope (money, tokens and so on) that are used or have a cap.
 func (x *scopeJSON) rows() (rows [][]any) {
 	for _, l := range x.scope.All() {
 		name := cmp.Or(map[string]string{"usd": "cost", "seconds": "time"}[l.What], l.What)
@@ -201,7 +201,7 @@ func (x *scopeJSON) rows() (rows [][]any) {
 	return rows
 }
 
-// amount formats a number in its unit.
+// amount formats a number in the unit of `what`.
 func amount(what string, n float64) string {
 	switch what {
 	case "usd":
@@ -214,7 +214,7 @@ func amount(what string, n float64) string {
 	return strconv.FormatFloat(n, 'f', 0, 64)
 }
 
-// thousands groups digits: 1,234,567.
+// thousands groups the digits of a number: 1,234,567.
 func thousands(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -223,7 +223,7 @@ func thousands(n int64) string {
 	return text
 }
 
-// sayPhases prints the usage per phase, summed over all laps.
+// sayPhases prints the usage of each phase, summed over all laps.
 func (a *budgetVerb) sayPhases(s *session.Session) {
 	var names []session.PhaseName
 	sums := map[session.PhaseName]cost.Usage{}
@@ -250,14 +250,15 @@ func (a *budgetVerb) sayPhases(s *session.Session) {
 	a.env.WholeTable(rows)
 }
 
-// costOf is the cost of a session with the caps on the whole session, "" if it is zero.
+// costOf returns a session's cost with the caps on the whole session, such as "$1.20 of $5.00". It returns "" if the
+// cost is zero.
 func costOf(ctx context.Context, w *workspace.Workspace, v *history.View) string {
 	s := &v.Session
 	if s.Used.USD == 0 && s.Used.Tokens.Sum() == 0 {
 		return ""
 	}
 	var caps workflows.Cap
-	if plan, err := w.PinnedPlan(ctx, *v); err == nil { // the cost is known without a plan, the caps are not
+	if plan, err := w.PinnedPlan(ctx, *v); err == nil { // without the plan, print the cost without caps
 		caps = decide.BudgetOf(s, plan).Session
 	}
 	var parts []string
@@ -287,7 +288,7 @@ func costOf(ctx context.Context, w *workspace.Workspace, v *history.View) string
 	return strings.Join(parts, ", ")
 }
 
-// Left reconstructs the usage of a run that was cut off, from its logs.
+// Left reconstructs the usage of a run from its logs, after the run was cut off.
 func (w *works) Left(id session.ID, runID string) session.Remains {
 	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {

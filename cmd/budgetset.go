@@ -16,7 +16,7 @@ import (
 // none is the value that removes a cap.
 const none = "none"
 
-// capFlag is the flag of one cap.
+// capFlag is the command-line flag of one cap.
 type capFlag struct {
 	what string // unit, as in session.BudgetLine
 	set  func(float64)
@@ -42,7 +42,7 @@ func (f *capFlag) Set(text string) error {
 	return err
 }
 
-// parseCap parses the value of a cap in its unit. NoCap means none.
+// parseCap parses the value of a cap in the unit of `what`. It returns NoCap for "none".
 func parseCap(what, text string) (float64, error) {
 	if text == none {
 		return workflows.NoCap, nil
@@ -65,7 +65,7 @@ func parseCap(what, text string) (float64, error) {
 	return 0, errors.New("it is a whole number above nothing, or none")
 }
 
-// capFlags adds the flags of one scope of caps: --usd, --phase-usd and so on.
+// capFlags adds the flags of one scope of caps. The prefix distinguishes the scopes: --usd, --phase-usd.
 func capFlags(f *pflag.FlagSet, prefix, of string, c *workflows.Cap) {
 	for _, x := range []struct {
 		name, what, about string
@@ -86,13 +86,13 @@ func callsFlag(f *pflag.FlagSet, prefix string, b *workflows.Budget) {
 		"start agents at most this `number` of times an hour")
 }
 
-// budgetSetJSON is the output of a change of the budget.
+// budgetSetJSON is the JSON output of a command that changed the budget.
 type budgetSetJSON struct {
 	Version int              `json:"version"`
 	Session session.ID       `json:"session"`
-	Budget  workflows.Budget `json:"budget"` // all caps that were set by flags; -1: none
-	Taken   bool             `json:"taken"`  // true
-	Back    string           `json:"back"`   // command to undo it
+	Budget  workflows.Budget `json:"budget"` // all caps that flags have set; -1: no cap
+	Taken   bool             `json:"taken"`  // always true
+	Back    string           `json:"back"`   // command that undoes the change
 	Next    []string         `json:"next"`
 }
 

@@ -20,11 +20,11 @@ func cardOrigin(c *workflows.Card) string {
 	return "card " + c.File
 }
 
-// startLine is startArgv, quoted for a shell.
+// startLine returns startArgv as one line, quoted for a shell.
 func startLine(agent *workflows.Agent) string { return shellLine(startArgv(agent)) }
 
-// startArgv is the command line that starts a conversation of an agent. It has placeholders for values that differ
-// between runs.
+// startArgv returns the command line that starts a conversation with an agent. It has placeholders such as {brief} for
+// values that differ between runs.
 func startArgv(agent *workflows.Agent) []string {
 	c := agent.Card
 	i := workflows.Invocation{Model: agent.Model, Tools: agent.Allow, Args: agent.Args, Conversation: "{id}",
@@ -35,7 +35,7 @@ func startArgv(agent *workflows.Agent) []string {
 	return c.Argv(i)
 }
 
-// shellLine quotes words for a shell.
+// shellLine joins words to one line, quoted for a shell.
 func shellLine(argv []string) string {
 	out := make([]string, len(argv))
 	for i, w := range argv {
@@ -50,7 +50,8 @@ func shellLine(argv []string) string {
 	return strings.Join(out, " ")
 }
 
-// agentCommands describes how an agent with a card is started, for the user who decides whether to trust it.
+// agentCommands describes how wfs starts an agent that has a card, so that the user can decide whether to trust the
+// agent.
 func agentCommands(label string, agent *workflows.Agent) []string {
 	var list []string
 	if agent.Card != nil {
@@ -88,7 +89,8 @@ func cardSees(label string, c *workflows.Card) []string {
 	return list
 }
 
-// cardFiles lists the files that a card gives to its program, each with its content on one line.
+// cardFiles lists the files that wfs writes for an agent's program because its card asks for them, each with its
+// content on one line.
 func cardFiles(c *workflows.Card) []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(c.Files)) {

@@ -19,10 +19,10 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// checkedJSON is the output of wfs check.
+// checkedJSON is the JSON output of wfs check.
 type checkedJSON struct {
 	Version int            `json:"version"`
-	Result  string         `json:"result"` // nothing_found, found, not_judged
+	Result  string         `json:"result"` // nothing_found, found or not_judged
 	Base    session.Commit `json:"base"`
 	Head    session.Commit `json:"head"`
 	check.Report
@@ -124,7 +124,8 @@ func (a *checkVerb) run(ctx context.Context, args []string) error {
 
 func short(c session.Commit) string { return string(c[:min(len(c), 10)]) }
 
-// try checks with each gate. Of several proposals for one project, it uses the first that can judge.
+// try checks the commits with the gates of each project. A group has several proposals for one project: try uses the
+// first of them that can judge.
 func (a *checkVerb) try(ctx context.Context, r check.Request, plan workflows.Plan,
 	groups [][]workflows.Gate) (check.Report, error) {
 	defer a.rooms.Leave()
@@ -159,7 +160,7 @@ func (a *checkVerb) try(ctx context.Context, r check.Request, plan workflows.Pla
 	return all, nil
 }
 
-// checkResult sums up a check. If there were gates, at least one must have been able to judge.
+// checkResult sums up a check: found, nothing found, or not judged because no gate was able to judge.
 func checkResult(c check.Report) string {
 	judged := len(c.Gates) == 0
 	for _, g := range c.Gates {
@@ -174,7 +175,8 @@ func checkResult(c check.Report) string {
 	return checkNothing
 }
 
-// gates returns the gates to run, grouped by project, and a plan with the settings that they run with.
+// gates returns the gates to run, grouped by project. It also returns a plan with the environment and set-up that the
+// gates need.
 func (a *checkVerb) gates(ctx context.Context) (workflows.Plan, [][]workflows.Gate, error) {
 	var plan workflows.Plan
 	if a.o.test == noAgent {
@@ -196,7 +198,7 @@ func (a *checkVerb) gates(ctx context.Context) (workflows.Plan, [][]workflows.Ga
 	return a.proposedGates(ctx)
 }
 
-// configuredGates returns the configured gates that have results per test.
+// configuredGates returns the configured gates that report a result for each test. It refuses if there are none.
 func (a *checkVerb) configuredGates(list workspace.Rules, c *workflows.Config) (plan workflows.Plan,
 	groups [][]workflows.Gate, err error) {
 	if a.o.yes {
@@ -219,7 +221,7 @@ func (a *checkVerb) configuredGates(list workspace.Rules, c *workflows.Config) (
 	return plan, groups, a.MustTrust(list)
 }
 
-// proposedGates returns the gates that wfs init would propose or try.
+// proposedGates returns the gates that wfs init would propose here.
 func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, groups [][]workflows.Gate, err error) {
 	s := &setup{app: a.app, command: "wfs check", o: initOptions{test: a.o.test, format: a.o.format, yes: a.o.yes}}
 	if err := s.propose(); err != nil {
@@ -231,7 +233,7 @@ func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, gro
 	for _, group := range s.list {
 		var gates []workflows.Gate
 		for i := range group {
-			group[i].Beyond = nil // not needed: they show nothing about tests
+			group[i].Beyond = nil // these commands show nothing about tests
 			gates = append(gates, group[i].Gate)
 		}
 		groups = append(groups, gates)
@@ -243,7 +245,8 @@ func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, gro
 	return plan, groups, s.mayTry(ctx)
 }
 
-// commits parses the argument: the range of commits to check.
+// commits parses the argument into the range of commits to check: "A..B", "A...B" or one commit. Without an argument,
+// the range is the commits of HEAD that its upstream branch lacks.
 func (a *checkVerb) commits(ctx context.Context, what string) (base, head session.Commit, err error) {
 	from, to, isRange := strings.Cut(what, "..")
 	to, merged := strings.CutPrefix(to, ".")
@@ -276,7 +279,8 @@ func noCommit(err error) error {
 	return usage("git log --oneline; in a shallow clone: git fetch --deepen 50", "%v", err)
 }
 
-// leftFrom is the common ancestor of a commit with its upstream, or else with the default branch.
+// leftFrom returns the common ancestor of a commit and its upstream branch. If there is no upstream, it uses the
+// default branch instead.
 func (a *checkVerb) leftFrom(ctx context.Context, head session.Commit) (session.Commit, error) {
 	for _, name := range []string{"@{upstream}", "refs/remotes/origin/HEAD", "refs/remotes/origin/main",
 		"refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
@@ -296,7 +300,7 @@ func (a *checkVerb) leftFrom(ctx context.Context, head session.Commit) (session.
 	return "", usage("wfs check HEAD", "HEAD has no commits beyond its upstream or the default branch")
 }
 
-// say prints the findings, and returns the exit code.
+// say prints the findings. It returns an error with the exit code.
 func (a *checkVerb) say(j checkedJSON) error {
 	exit := exitWith(map[string]int{checkNothing: exitOK, checkFound: exitBlocked, checkNot: exitError}[j.Result])
 	if a.json {

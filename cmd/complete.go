@@ -15,18 +15,19 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Completion writes no files and reports no errors, because its output ends up in the user's command line. It takes the
-// kind of an argument or flag value from the usage text: `[SESSION | CHECKPOINT]`, or the `checkpoint` of a flag.
+// Completion writes no files and reports no errors, because its output ends up in the user's command line. The usage
+// text of a command says what to complete: `[SESSION | CHECKPOINT]` names the kinds of an argument, and the
+// `checkpoint` of a flag is the kind of the flag's value.
 
 // completing reports whether a shell asks for completions.
 func completing(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// completer lists possible completions.
+// completer finds possible completions for what the user has typed.
 type completer struct{ *workspace.Workspace }
 
-// answer adds completion to a command and its subcommands.
+// answer adds completion to the arguments and flags of a command and its subcommands.
 func (a *completer) answer(c *cobra.Command) {
 	places := argumentsOf(c.Use)
 	if c.ValidArgsFunction == nil && len(c.ValidArgs) == 0 {
@@ -64,18 +65,18 @@ func (a *completer) answer(c *cobra.Command) {
 	}
 }
 
-// argument is one argument, and the kinds of values that it accepts.
+// argument describes one argument of a command by the kinds of values that it accepts.
 type argument struct {
 	kinds   []string
 	repeats bool
 }
 
-// argumentsOf parses a command's usage: "diff [SESSION | CHECKPOINT [CHECKPOINT]]".
+// argumentsOf parses a command's usage text, such as "diff [SESSION | CHECKPOINT [CHECKPOINT]]".
 func argumentsOf(use string) []argument {
 	var list []argument
 	for _, word := range strings.Fields(strings.ReplaceAll(use, " | ", "|"))[1:] {
 		if strings.HasPrefix(word, "-") {
-			break // a required flag
+			break // a required flag follows the arguments
 		}
 		word = strings.Trim(word, "[]")
 		name, repeats := strings.CutSuffix(word, "...")
@@ -84,8 +85,8 @@ func argumentsOf(use string) []argument {
 	return list
 }
 
-// list returns the completions of one kind, none after an error, because a shell cannot show errors. named is the first
-// argument.
+// list returns the completions of one kind. `named` is the command's first argument, `typed` the beginning of the word.
+// After an error it returns none, because a shell cannot show errors.
 func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra.Completion {
 	if fixed, is := map[string][]cobra.Completion{"WHEN": present.Whens, "STATUS": statuses, "SHELL": shells}[kind]; is {
 		return fixed
@@ -100,7 +101,7 @@ func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra
 	case "KEY":
 		return a.keys(ctx)
 	case "WORKFLOW":
-		list, _ := ownRules(ctx, a.Workspace) // in addition to the built-in ones
+		list, _ := ownRules(ctx, a.Workspace) // besides the built-in workflows
 		return list.WorkflowNames()
 	}
 	inRepository := map[string]func() []cobra.Completion{
@@ -117,15 +118,15 @@ func (a *completer) list(ctx context.Context, kind, named, typed string) []cobra
 	return nil
 }
 
-// refs lists branches and checkpoints.
+// refs lists branches and checkpoints as completions.
 func (a *completer) refs(ctx context.Context, typed string) []cobra.Completion {
-	if name, _, addressed := strings.Cut(typed, "@"); addressed { // a branch has no checkpoints
+	if name, _, addressed := strings.Cut(typed, "@"); addressed { // complete a checkpoint's number
 		return append(a.branches(ctx), a.addresses(ctx, name, typed)...)
 	}
 	return append(a.branches(ctx), a.addressable(ctx)...)
 }
 
-// candidates lists completions of several kinds.
+// candidates lists the completions of several kinds that begin with `typed`. It also tells the shell how to treat them.
 func (a *completer) candidates(ctx context.Context, kinds []string, named, typed string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	how := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -138,20 +139,20 @@ func (a *completer) candidates(ctx context.Context, kinds []string, named, typed
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		}
 		all = append(all, a.list(ctx, kind, named, typed)...)
-		// with several kinds, the sessions are in the list already
+		// An argument of several kinds lists the sessions already.
 		if kind == "CHECKPOINT" && len(kinds) == 1 && !strings.Contains(typed, "@") && a.Repo != nil {
 			all = append(all, a.addressable(ctx)...)
 		}
 	}
 	all = slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, typed) })
-	// SESSION@ needs a number: no space
+	// The user still has to type a number after SESSION@: add no space.
 	if len(all) > 0 && !slices.ContainsFunc(all, func(c cobra.Completion) bool { return !strings.HasSuffix(c, "@") }) {
 		how |= cobra.ShellCompDirectiveNoSpace
 	}
 	return all, how
 }
 
-// described is a completion with a description for the shell to show.
+// described returns a completion with a description that the shell shows.
 func described(word, what string) cobra.Completion {
 	return cobra.CompletionWithDesc(safetext.Strip(word), safetext.Line(what, 60))
 }
@@ -178,7 +179,7 @@ func (a *completer) sessions(ctx context.Context) (list []cobra.Completion) {
 	return list
 }
 
-// addressable lists sessions as prefixes of checkpoints: SESSION@.
+// addressable lists the sessions in the form SESSION@, to which the user adds a checkpoint's number.
 func (a *completer) addressable(ctx context.Context) (list []cobra.Completion) {
 	all, _ := a.Repo.Sessions(ctx)
 	for _, name := range workspace.SortedIDs(all) {
@@ -205,14 +206,14 @@ func (a *completer) branches(ctx context.Context) (list []cobra.Completion) {
 	return list
 }
 
-// addresses lists checkpoints, newest first: those of the session before the @ in typed, or of the named or current
-// one.
+// addresses lists checkpoints, newest first. If `typed` is SESSION@, they are that session's; otherwise those of the
+// session `named`, or of the current session.
 func (a *completer) addresses(ctx context.Context, named, typed string) (list []cobra.Completion) {
 	prefix := ""
 	if name, _, addressed := strings.Cut(typed, "@"); addressed {
 		named, prefix = name, name+"@"
 	} else if _, isNumber := workspace.CheckpointNumber(named); isNumber || strings.Contains(named, "@") {
-		named = "" // the argument before is a checkpoint, not a session
+		named = "" // the first argument is a checkpoint, not a session
 	}
 	if v, err := a.OpenView(ctx, named); err == nil {
 		for _, c := range slices.Backward(v.Session.Checkpoints) {
@@ -222,7 +223,7 @@ func (a *completer) addresses(ctx context.Context, named, typed string) (list []
 	return list
 }
 
-// phases lists the phases of a session's pinned workflow.
+// phases lists the phases of the workflow that a session has pinned.
 func (a *completer) phases(ctx context.Context, named string) (list []cobra.Completion) {
 	v, err := a.OpenView(ctx, named)
 	if err != nil {

@@ -75,8 +75,8 @@ func completionScript(root *cobra.Command, shell string) (string, error) {
 	return b.String(), err
 }
 
-// bashAddresses changes the generated bash script: auth@4 is one word, although bash splits words at @, and the script
-// works without the package bash-completion, whose functions it calls.
+// bashAddresses changes the generated bash script in two ways. It completes auth@4 as one word, although bash splits
+// words at @. And the script works without the package bash-completion, whose functions it would otherwise need.
 var bashAddresses = strings.NewReplacer(
 	"-n =: ||", "-n =:@ ||",
 	`__wfs_handle_special_char "$cur" =`, `__wfs_handle_special_char "$cur" =

@@ -64,7 +64,7 @@ an error (exit 1).`,
 	return c
 }
 
-// printSchema prints a JSON Schema. The output is the same with --json.
+// printSchema prints a JSON Schema. It prints the same with --json.
 func (a *app) printSchema(schema []byte) error {
 	_, err := a.env.Stdout.Write(schema)
 	return err
@@ -74,7 +74,7 @@ type settingJSON struct {
 	Key    string           `json:"key"`
 	Value  any              `json:"value"`
 	Source workflows.Source `json:"source"`
-	Name   string           `json:"name,omitempty"` // of the file, variable or flag
+	Name   string           `json:"name,omitempty"` // file, variable or flag
 	Line   int              `json:"line,omitempty"`
 }
 
@@ -87,7 +87,7 @@ func settingOf(x workflows.Setting) settingJSON {
 	return settingJSON{x.Key, x.Value, x.Source, x.Name, x.Line}
 }
 
-// origin is the source of a setting for people, such as a file and line.
+// origin returns the source of a setting as users know it, such as a file and line.
 func (a *configVerb) origin(x workflows.Setting) string {
 	switch {
 	case x.Source == workflows.FromDefault:
@@ -156,7 +156,7 @@ func (a *configVerb) get(ctx context.Context, args []string) error {
 	return nil
 }
 
-// knownSetting refuses a key that no configuration can have.
+// knownSetting returns an error for a key that cannot occur in a configuration.
 func knownSetting(key string) error {
 	keys := workflows.SettingKeys()
 	if slices.ContainsFunc(keys, func(known string) bool { return sameKey(known, key) }) {
@@ -178,7 +178,7 @@ func knownSetting(key string) error {
 	return e
 }
 
-// sameKey reports whether a key matches a known one, in which NAME stands for any name.
+// sameKey reports whether `key` matches the pattern `known`, in which NAME stands for any name.
 func sameKey(known, key string) bool {
 	a, b := strings.Split(known, "."), strings.Split(key, ".")
 	if len(a) != len(b) {

@@ -83,7 +83,7 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	id, err := a.Resolve(ctx, name)
 	if err != nil {
 		if a.isClaimed(name) {
-			return a.say(ctx, a.Claimed, 0, nil) // its deletion was interrupted, and has just been completed
+			return a.say(ctx, a.Claimed, 0, nil) // wfs has just completed its interrupted deletion
 		}
 		return err
 	}
@@ -101,13 +101,14 @@ func (a *deleteVerb) delete(ctx context.Context, name string) error {
 	return a.say(ctx, id, op, &fate)
 }
 
-// isClaimed reports whether a name is the session that an interrupted command was deleting.
+// isClaimed reports whether `name` is the session whose deletion was interrupted, and which this command has just
+// completed.
 func (a *deleteVerb) isClaimed(name string) bool {
 	return a.Claimed != "" && strings.EqualFold(strings.TrimPrefix(strings.ToLower(name), "wfs-"), string(a.Claimed))
 }
 
-// takeIfMerged opens a session that may be deleted, and says where its work ended up. tree is the work tree of its
-// handover, or nil.
+// takeIfMerged opens a session if it may be deleted. It returns where the session's work ended up, and the work tree
+// that belongs to the session, or nil.
 func (a *deleteVerb) takeIfMerged(ctx context.Context, id session.ID) (h *engine.Hand, fate handover.Fate,
 	tree *worktree.Worktree, err error) {
 	if h, err = a.HoldAndTake(ctx, "wfs delete", id); err != nil {
@@ -126,7 +127,7 @@ func (a *deleteVerb) takeIfMerged(ctx context.Context, id session.ID) (h *engine
 	return h, fate, tree, err
 }
 
-// notCheckedOut refuses to delete a session that another work tree has checked out.
+// notCheckedOut refuses to delete a session that is checked out in another work tree.
 func (a *deleteVerb) notCheckedOut(ctx context.Context, s *session.Session) error {
 	tree, err := a.Elsewhere(ctx, s.ID)
 	if err != nil || tree == nil || tree.Gone {
@@ -139,7 +140,8 @@ func (a *deleteVerb) notCheckedOut(ctx context.Context, s *session.Session) erro
 	return session.Refuse(session.RefuseWorktree, hint, "%s is checked out in %s", s.ID, tree.Path)
 }
 
-// mayGo says where a session's work ended up. It refuses to delete work that is nowhere else, except with --force.
+// mayGo returns where a session's work ended up. It refuses the deletion if some commits of the session are in no
+// branch of the user's, unless --force was given.
 func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (handover.Fate, error) {
 	fate, err := became(ctx, a.Repo, s)
 	if err != nil {
@@ -161,7 +163,8 @@ func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (handover.Fa
 	return fate, notAllMerged(s, made)
 }
 
-// notAllMerged refuses to delete a session because of a commit that is not part of its work and in no branch.
+// notAllMerged returns the refusal to delete a session that has a commit outside its handed-over work that no branch
+// has.
 func notAllMerged(s *session.Session, made session.Commit) error {
 	what := "commit " + made.Short()
 	for _, c := range s.Checkpoints {
@@ -174,7 +177,7 @@ func notAllMerged(s *session.Session, made session.Commit) error {
 		"no branch of yours has %s of %s", what, s.ID)
 }
 
-// notMerged refuses to delete work that only the session has.
+// notMerged returns the refusal to delete a session whose work is in no branch of the user's.
 func (a *deleteVerb) notMerged(ctx context.Context, s *session.Session) error {
 	put := "wfs delete " + string(s.ID) + " --force"
 	if cur, err := a.Current(ctx); err == nil && cur == s.ID {
@@ -228,7 +231,7 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if tip != "" && tip != was { // if they are equal, a killed restore has left the copies
+	if tip != "" && tip != was { // if equal, a killed restore has left the copies
 		if a.json {
 			return a.answer(recordedJSON{Version: jsonVersion, Did: "nothing", Session: id, Next: []string{}})
 		}
@@ -249,7 +252,7 @@ func (a *deleteVerb) bringBack(ctx context.Context, name string) error {
 	return moved{a.app, h, r, nil}.say()
 }
 
-// noneKept refuses to restore a session that was never deleted, or that wfs gc has removed.
+// noneKept returns the refusal to restore a session that was never deleted, or whose refs wfs gc has removed.
 func (a *deleteVerb) noneKept(ctx context.Context, id session.ID) error {
 	hint := "wfs list"
 	if all, err := a.Deletions(ctx); err == nil && len(all) > 0 {
@@ -258,8 +261,8 @@ func (a *deleteVerb) noneKept(ctx context.Context, id session.ID) error {
 	return session.Refuse(session.RefuseNoSession, hint, "no deleted session %q is kept", id)
 }
 
-// ledgers returns the ledger of a session, the directory of its newest deletion's refs, and the ledger there; "" for
-// none.
+// ledgers looks up a session's ledger, and the refs kept from its newest deletion. It returns the ledger's commit, the
+// directory of the kept refs, and the commit of the ledger there. Each is "" if it does not exist.
 func (a *deleteVerb) ledgers(ctx context.Context, id session.ID) (tip session.Commit, kept string, was session.Commit,
 	err error) {
 	if tip, err = a.Repo.Ref(ctx, session.LedgerOf(id)); err != nil {
@@ -275,7 +278,7 @@ func (a *deleteVerb) ledgers(ctx context.Context, id session.ID) (tip session.Co
 type removedJSON struct {
 	Version int `json:"version"`
 	*worktrees.Removed
-	Parked []string `json:"parked,omitempty"` // rescues of uncommitted changes left on branches there
+	Parked []string `json:"parked,omitempty"` // rescues of changes that were left on branches there
 }
 
 func (a *deleteVerb) removeTree(ctx context.Context, name string) error {

@@ -69,7 +69,7 @@ func (a *demoVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// newDemoDir creates the given directory, or a temporary one.
+// newDemoDir creates the directory for the demo: the given one, or a temporary one if `dir` is "".
 func newDemoDir(dir string) (string, error) {
 	if dir == "" {
 		return os.MkdirTemp("", "wfs-demo-")
@@ -81,7 +81,8 @@ func newDemoDir(dir string) (string, error) {
 	return top, os.Mkdir(top, 0o777)
 }
 
-// demoEnv is the environment without the user's configuration, so that the demo is the same for everyone.
+// demoEnv returns the environment for the demo. It leaves out the user's configuration, so that the demo is the same
+// for everyone.
 func (a *demoVerb) demoEnv(top string) (env []string) {
 	for _, kv := range a.env.Environ {
 		name, _, _ := strings.Cut(kv, "=")

@@ -15,19 +15,19 @@ import (
 
 const jsonVersion = present.Version
 
-// outlived reports whether processes of the newest run may have survived their wfs.
+// outlived reports whether processes of the newest run may still live although the wfs that started them has died.
 func outlived(s *session.Session) bool {
 	return s.Started != "" && (s.Status == session.StatusInterrupted || s.Status == session.StatusBlocked &&
 		s.Blocked.Reason == session.BlockSurvivors)
 }
 
-// describer describes sessions from the point of view of a work tree.
+// describer describes sessions as seen from one work tree: what is current, and which commands make sense there.
 type describer struct {
 	w    *workspace.Workspace
 	hint *hints
 }
 
-// seen describes a session. in is the work tree that has it checked out, or nil.
+// seen describes a session. It also returns the work tree that has the session checked out, or nil.
 func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Session, in *worktree.Worktree,
 	err error) {
 	if in, err = d.w.PlaceOf(ctx, s.ID); err != nil {
@@ -36,7 +36,8 @@ func (d *describer) seen(ctx context.Context, s *session.Session) (j present.Ses
 	return d.describe(s, in), in, nil
 }
 
-// alive returns the processes of a session's newest run that are alive although its wfs may be dead.
+// alive returns the processes of a session's newest run that still live although their wfs has died. For a session
+// without such a run it returns nil.
 func (d *describer) alive(s *session.Session) []session.Process {
 	if !outlived(s) {
 		return nil
@@ -44,7 +45,7 @@ func (d *describer) alive(s *session.Session) []session.Process {
 	return d.w.Engine.Works.Alive(s.ID, s.Started)
 }
 
-// describe describes a session. in is the work tree that has it checked out, or nil.
+// describe describes a session. `in` is the work tree that has the session checked out, or nil.
 func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.Session {
 	j := present.Describe(s)
 	j.Alive, j.Next, j.Ways = d.alive(s), d.nextIn(s, in), d.waysOn(s, in)
@@ -57,7 +58,7 @@ func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.
 	}
 	if waiting, err := d.w.Clone.Session(s.ID).Inbox().Requests(); err == nil {
 		for _, r := range waiting {
-			if r.Driver == "" || r.Driver == driver { // requests to a run that has ended are void
+			if r.Driver == "" || r.Driver == driver { // ignore requests to a run that has ended
 				j.Requests++
 			}
 		}
@@ -65,7 +66,7 @@ func (d *describer) describe(s *session.Session, in *worktree.Worktree) present.
 	return j
 }
 
-// placed adds the work tree that has a session checked out; nil: none.
+// placed adds the work tree `in` that has the session checked out. It adds nothing if `in` is nil.
 func (d *describer) placed(j *present.Session, in *worktree.Worktree) {
 	if in != nil {
 		j.Worktree, j.Gone = in.Path, in.Gone
@@ -73,7 +74,7 @@ func (d *describer) placed(j *present.Session, in *worktree.Worktree) {
 	}
 }
 
-// nextDriven lists the next commands for a session whose lock another process holds.
+// nextDriven lists the next commands for a session while another process holds the session's lock.
 func nextDriven(s *session.Session, who registry.Holder, next []string) []string {
 	switch {
 	case workspace.IsRun(who) && s.Status == session.StatusWaiting:
@@ -86,15 +87,15 @@ func nextDriven(s *session.Session, who registry.Holder, next []string) []string
 	return next
 }
 
-// describeOwn describes the session that this process runs, in its work tree.
+// describeOwn describes the session that this process itself has open, so that it does not appear to be in use.
 func (d *describer) describeOwn(s *session.Session) present.Session {
 	j := d.describe(s, d.w.Here())
 	j.Driver, j.Next = nil, d.nextFor(s)
 	return j
 }
 
-// nextFor lists the next commands for the session of this work tree; the first one returns to its branch if HEAD has
-// left it.
+// nextFor lists the next commands for the session of this work tree. If HEAD has left the session's branch, the first
+// command returns to it.
 func (d *describer) nextFor(s *session.Session) []string {
 	in := d.w.Here()
 	if head, err := d.w.Repo.Head(context.Background()); err == nil && head.Ref != s.Branch() {
@@ -103,7 +104,8 @@ func (d *describer) nextFor(s *session.Session) []string {
 	return d.nextIn(s, in)
 }
 
-// nextIn lists the next commands as they have to be typed. in is the session's work tree, or nil.
+// nextIn lists the next commands in the form in which the user has to type them here. `in` is the session's work tree,
+// or nil.
 func (d *describer) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	way := ""
 	if in == nil || in.Gone {
@@ -119,7 +121,7 @@ func (d *describer) nextIn(s *session.Session, in *worktree.Worktree) []string {
 	return next
 }
 
-// rootOf is the path of a work tree; "" if it is nil or no longer exists.
+// rootOf returns the path of a work tree. It returns "" if the work tree is nil or no longer exists.
 func rootOf(in *worktree.Worktree) string {
 	if in == nil || in.Gone {
 		return ""
@@ -127,8 +129,8 @@ func rootOf(in *worktree.Worktree) string {
 	return in.Path
 }
 
-// waysOn returns the options for a session that its breaker or failing runs have stopped, nil for others. in is the
-// session's work tree, or nil.
+// waysOn returns the user's options for a session that stopped because of its breaker or because its runs fail. It
+// returns nil for other sessions. `in` is the session's work tree, or nil.
 func (d *describer) waysOn(s *session.Session, in *worktree.Worktree) []present.Way {
 	var ways []present.Way
 	switch {
@@ -144,7 +146,7 @@ func (d *describer) waysOn(s *session.Session, in *worktree.Worktree) []present.
 	return ways
 }
 
-// waysOfRunner lists the options for a session whose runs fail.
+// waysOfRunner lists the user's options for a session whose runs fail.
 func (d *describer) waysOfRunner(s *session.Session) []present.Way {
 	other := present.Way{What: "other agent", Command: "wfs edit --agent 'ANOTHER COMMAND' && wfs run"}
 	if v, err := d.w.View(context.Background(), s.ID); err == nil {

@@ -19,11 +19,11 @@ type detachJSON struct {
 	Next    []string   `json:"next"`
 }
 
-// background runs sessions in the background.
+// background starts runs of sessions in the background.
 type background struct{ *app }
 
-// run runs a session in the background. It first checks in the foreground whether the run can start, where the user
-// sees the errors.
+// run starts a run of a session in the background. Before that, it checks whether the run can start, because here the
+// user sees the errors.
 func (a background) run(ctx context.Context, name string, o engine.RunOptions) error {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return err
@@ -56,10 +56,11 @@ func (a background) sayDetached(id session.ID, pid int, log string) error {
 	return nil
 }
 
-// maxTold is the most bytes of a log that are printed.
+// maxTold is how many bytes of a log wfs prints at most.
 const maxTold = 1 << 20
 
-// tellLog prints the log of a background run that ended before it was seen running.
+// tellLog prints the log of a background run that ended before this process saw it running. It returns an error with
+// the run's exit code.
 func (a background) tellLog(ctx context.Context, id session.ID, path string, code int) error {
 	text, err := durable.ReadFile(path, maxTold)
 	if err != nil {
@@ -83,7 +84,7 @@ func (a background) tellLog(ctx context.Context, id session.ID, path string, cod
 	return &ranError{safetext.Line(string(text), 0), code}
 }
 
-// ranError is the error of a failed background run.
+// ranError is the error of a background run that failed, with the run's exit code.
 type ranError struct {
 	said string
 	exit int
@@ -91,7 +92,7 @@ type ranError struct {
 
 func (e *ranError) Error() string { return e.said }
 
-// runFlags turns run options into flags.
+// runFlags turns run options back into flags, for the command line of the background process.
 func runFlags(o engine.RunOptions) []string {
 	var list []string
 	if o.MaxAttempts > 0 {

@@ -70,7 +70,8 @@ func (a *diffVerb) run(ctx context.Context, args []string) error {
 	return a.answer(diffJSON{jsonVersion, from, to, list(changes)})
 }
 
-// ends turns arguments into the two commits to compare.
+// ends turns the arguments into the two commits to compare. With one argument, the other end is the current checkpoint;
+// without any, the diff shows the session's whole work.
 func (a *diffVerb) ends(ctx context.Context, args []string) (from, to session.Commit, err error) {
 	var ends []session.Commit
 	name, auto := "", false
@@ -96,13 +97,13 @@ func (a *diffVerb) ends(ctx context.Context, args []string) (from, to session.Co
 	if len(ends) == 0 {
 		return v.Session.Base, now, nil
 	}
-	if auto { // its changes since the checkpoint
+	if auto { // the changes since the checkpoint
 		return now, ends[0], nil
 	}
 	return ends[0], now, nil
 }
 
-// sessionAlone is the session named by a single argument.
+// sessionAlone returns the session that a single argument names. `is` is false if the arguments are something else.
 func (a *diffVerb) sessionAlone(ctx context.Context, args []string) (name string, is bool) {
 	if len(args) != 1 || strings.Contains(args[0], "@") {
 		return "", false
@@ -111,7 +112,8 @@ func (a *diffVerb) sessionAlone(ctx context.Context, args []string) (name string
 	return string(id), err == nil
 }
 
-// commitNamed is the commit of a checkpoint, or of a session's newest backup.
+// commitNamed returns the commit of the checkpoint or the automatic backup that `text` names. It also returns its
+// session, and whether it is a backup.
 func (a *diffVerb) commitNamed(ctx context.Context, text string) (code session.Commit, id session.ID, isAuto bool,
 	err error) {
 	id, isAuto, err = autoNamed(ctx, a.Workspace, text)

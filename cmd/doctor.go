@@ -21,10 +21,10 @@ import (
 
 type doctorJSON struct {
 	Version  int              `json:"version"`
-	OK       bool             `json:"ok"` // no problem blocks a command, or all such were repaired
+	OK       bool             `json:"ok"` // no problem blocks a command any more
 	Repaired bool             `json:"repaired"`
 	Sessions int              `json:"sessions"`
-	Turns    int              `json:"turns"` // ledger commits that were read
+	Turns    int              `json:"turns"` // number of ledger commits that were read
 	Refs     int              `json:"refs"`
 	Findings []*check.Finding `json:"findings"`
 }
@@ -32,7 +32,7 @@ type doctorJSON struct {
 type doctorVerb struct {
 	*app
 	repair  bool
-	mending map[session.ID]bool // sessions whose locks are held
+	mending map[session.ID]bool // sessions that it has locked for repairs
 }
 
 func (a *doctorVerb) command() *cobra.Command {
@@ -92,7 +92,7 @@ func (a *doctorVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// say prints a line for each finding, or that there are no problems.
+// say prints a line for each finding. If there are no findings, it says so.
 func (a *doctorVerb) say(j doctorJSON) {
 	for _, f := range j.Findings {
 		if f.Done != "" {
@@ -125,7 +125,7 @@ func (a *doctorVerb) say(j doctorJSON) {
 	}
 }
 
-// checks connects the checks to this clone.
+// checks returns the checks of workspace/check, set up for this clone.
 func (a *doctorVerb) checks() *check.Doctor {
 	d := &check.Doctor{Repo: a.Repo, Files: a.Clone, Engine: a.Engine, PID: a.env.PID, Now: a.env.Now, Note: a.note,
 		Lock: a.lockFor,
@@ -142,7 +142,7 @@ func (a *doctorVerb) checks() *check.Doctor {
 	return d
 }
 
-// checkGit checks whether wfs can write to this repository.
+// checkGit checks git itself, whether wfs can write to this repository, and the configuration.
 func (a *doctorVerb) checkGit(ctx context.Context) (found []check.Finding, err error) {
 	blocks := func(about, where, what, follows, next string) {
 		found = append(found, check.Finding{Level: check.Blocks, About: about, Where: where, What: what, Follows: follows,
@@ -177,8 +177,8 @@ func (a *doctorVerb) checkGit(ctx context.Context) (found []check.Finding, err e
 	return found, nil
 }
 
-// lockFor takes the locks for a repair: that of the work tree and, unless id is "", that of the session. It returns why
-// it could not, or "".
+// lockFor takes the locks that a repair needs: the lock of the work tree and, unless id is "", the lock of the session.
+// If another process holds a lock, it returns the reason in `why`, and no error.
 func (a *doctorVerb) lockFor(ctx context.Context, id session.ID) (why string, err error) {
 	if err := a.HoldTree(ctx, check.RepairCommand); err != nil {
 		return cannotLock(err)
@@ -199,7 +199,7 @@ func (a *doctorVerb) lockFor(ctx context.Context, id session.ID) (why string, er
 func cannotLock(err error) (why string, _ error) {
 	var held *registry.HeldError
 	if errors.As(err, &held) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, durable.ErrNotPrivate) {
-		return err.Error(), nil // the next round may have repaired that
+		return err.Error(), nil // a later round may repair the lock file
 	}
 	return "", err
 }

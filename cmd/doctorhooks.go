@@ -9,16 +9,17 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// checkHooks checks whether the hooks by which agents call wfs are complete, and whether the program exists.
+// checkHooks checks the hooks that make agents call wfs. It warns if some are missing, or if they call a program that
+// does not exist.
 func (a *doctorVerb) checkHooks(ctx context.Context) (found []check.Finding, err error) {
 	for _, user := range []bool{false, true} {
 		path, err := hookFiles{a.app}.path(ctx, user)
 		if err != nil {
-			continue // no home directory, so no settings
+			continue // no home directory, and so no settings
 		}
 		text, err := durable.ReadFile(path, maxSettings)
 		if err != nil {
-			continue // no settings, or unreadable for the agent as well
+			continue // no settings, or the agent cannot read them, either
 		}
 		_, hooks, err := readHooks(text)
 		if err != nil || hooks == nil {
@@ -44,7 +45,8 @@ func (a *doctorVerb) checkHooks(ctx context.Context) (found []check.Finding, err
 	return found, nil
 }
 
-// missingProgram is the first program that is called by its path and does not exist.
+// missingProgram returns the first program that the commands call by its path and that does not exist. It returns "" if
+// there is none.
 func missingProgram(commands []string) string {
 	for _, c := range commands {
 		program, _, _ := strings.Cut(c, " hook run ")

@@ -8,14 +8,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// sayDrift prints how the configuration differs from the one that a session has pinned. The session keeps to the pinned
-// one: a gate that could be changed while it judges would prove nothing.
+// sayDrift prints how the current configuration differs from the one that a session has pinned. The session continues
+// with the pinned one, because gates that an agent can change while they judge would prove nothing.
 func (a *runVerb) sayDrift(ctx context.Context, s *session.Session, pinned *workflows.Plan) {
 	const most = 5
 	present.SaySpecEdited(a.note, a.SpecEdited(ctx, s))
 	list, err := a.Rules(ctx)
 	if err == nil && len(list) == 0 {
-		return // no configuration here; the session may come from another work tree
+		return // nothing to compare: this work tree has no configuration
 	}
 	var changes []string
 	if err == nil {

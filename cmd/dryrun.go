@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// dryRun prints what the next attempt would do. It writes nothing.
+// dryRun prints what the next attempt would do, without starting it or writing anything.
 func (a *runVerb) dryRun(ctx context.Context, name string) error {
 	v, err := a.OpenView(ctx, name)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *runVerb) dryRun(ctx context.Context, name string) error {
 	return nil
 }
 
-// whoRuns names the agent or command of the next attempt.
+// whoRuns returns the name of the agent, or the command, that would make the next attempt.
 func whoRuns(plan *workflows.Plan, s *session.Session, d decide.Decision) string {
 	for _, b := range d.Events {
 		if started, ok := b.(session.AttemptStarted); ok && started.Agent != "" {
@@ -69,10 +69,11 @@ type dryJSON struct {
 	Gates   []string          `json:"gates"`
 }
 
-// maxShownLine is the most characters of a command line that are printed.
+// maxShownLine is how many characters of a command line wfs prints at most.
 const maxShownLine = 4000
 
-// commandLine is the command line that would start the attempt that a decision begins.
+// commandLine returns the command line of the attempt that the decision d begins. It returns nil if d begins none, or
+// if a person works on it.
 func (a *runVerb) commandLine(ctx context.Context, s *session.Session, plan *workflows.Plan,
 	d decide.Decision) []string {
 	for _, b := range d.Events {

@@ -16,11 +16,12 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// editVerb is `wfs edit`. Each group of flags is one operation for wfs undo.
+// editVerb is `wfs edit`. Its flags form groups (goal or spec, name, plan, budget); each group is one operation for wfs
+// undo.
 type editVerb struct {
 	*app
 	goal, spec, name string
-	pin              newOptions // agent, workflow, holdout
+	pin              newOptions // flags for agent, workflow and hold-out tests
 	phase            string
 	reload, dry      bool
 	budget           workflows.Budget
@@ -77,7 +78,7 @@ A blocked session tries again with the next wfs run.`,
 	return c
 }
 
-// run applies the one kind of change that was requested.
+// run makes the requested change. It refuses flags of more than one group.
 func (a *editVerb) run(ctx context.Context, args []string) error {
 	name, budget := first(args), a.budget != (workflows.Budget{})
 	kinds := 0
@@ -134,7 +135,7 @@ func (a *editVerb) edit(ctx context.Context, name string) error {
 	return a.sayChanged(ctx, h, "edited", n, changes)
 }
 
-// sayChanged prints the changes that a command made to a session, or that there were none.
+// sayChanged prints the changes that a command made to a session. If there are none, it says so.
 func (a *editVerb) sayChanged(ctx context.Context, h *engine.Hand, did string, op int64, changes []string) error {
 	in, err := a.PlaceOf(ctx, h.ID)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// repin pins the configuration again, with the given flags.
+// repin makes the session use the current configuration, with the given flags. The session then keeps a copy of it
+// ("pins" it).
 func (a *editVerb) repin(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs edit", Session: name})
 	if err != nil {
@@ -51,7 +52,8 @@ func (a *editVerb) repin(ctx context.Context, name string) error {
 	if err := n.keepHoldout(h.ID); err != nil {
 		return err
 	}
-	// Trust it before it is pinned: a kill in between must not leave a session that its owner does not trust.
+	// Trust the new plan before the session pins it: if wfs is killed in between, the session must not be left with a
+	// plan that its owner does not trust.
 	if len(e.Changes) > 0 {
 		if err := a.TrustNow(c.PlanDigest, "session "+string(h.ID)); err != nil {
 			return err

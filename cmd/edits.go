@@ -12,8 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// editsIn lists the files in this work tree that differ from the current checkpoint of its session. in is the session's
-// work tree. If that is another one, or if an attempt is open, it returns nil: the edits may be the agent's then.
+// editsIn lists the files in this work tree that differ from the current checkpoint of the session. `in` is the work
+// tree that has the session checked out. If `in` is another work tree, or if an attempt is open, editsIn returns nil,
+// because the edits may then be the agent's.
 func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in *worktree.Worktree) (files []string) {
 	c := s.At(s.Current)
 	if c == nil || s.Status.Final() || s.Open != nil || in == nil || in.Gone || in.ID != w.Repo.Worktree() {
@@ -21,9 +22,9 @@ func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in
 	}
 	tracked, untracked, err := w.Repo.Edited(ctx, c.Code, w.Clone.Session(s.ID).ExcludeFile())
 	if err != nil {
-		return nil // only for display; code that needs the edits takes a snapshot
+		return nil // only for display: code that needs the edits takes a snapshot
 	}
-	never := func(path string) bool { // excluded from every checkpoint
+	never := func(path string) bool { // left out of every checkpoint
 		in := func(p string) bool { return path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") }
 		return slices.ContainsFunc(c.Skipped, func(x session.Skip) bool { return in(x.Path) }) ||
 			slices.ContainsFunc(c.HeldOut, func(x session.Held) bool { return in(x.Path) })
@@ -31,8 +32,8 @@ func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in
 	return slices.DeleteFunc(slices.Concat(tracked, untracked), never)
 }
 
-// addEdits adds the edits since the current checkpoint. If they change tests that judge the next attempt, it suggests
-// wfs checkpoint first, so that the attempt is not blamed for them.
+// addEdits adds the files that were edited since the current checkpoint. If they include tests that will judge the next
+// attempt, it suggests wfs checkpoint before wfs run, so that the attempt is not blamed for the edits.
 func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *history.View, in *worktree.Worktree) {
 	s := &v.Session
 	j.Edits = editsIn(ctx, a.Workspace, s, in)
@@ -49,7 +50,7 @@ func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *histor
 	}
 }
 
-// noteEdits warns that a diff up to the current checkpoint does not include uncommitted edits.
+// noteEdits warns that a diff which ends at the current checkpoint does not include uncommitted edits.
 func (a *diffVerb) noteEdits(ctx context.Context, to session.Commit) {
 	id, err := a.Current(ctx)
 	if err != nil || id == "" {

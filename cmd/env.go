@@ -1,9 +1,10 @@
 // Package cmd is the command line: it reads the operating system, connects the packages and prints.
 //
-// Each verb is a type in a file of its own: its fields are its flags, command describes it to cobra, and run opens the
-// session, calls the engine and prints. Code for one verb is a method of it. Code for several verbs is a plain function
-// of the values that it uses (a repository, a session, a plan), or a method of a small type that app embeds. app itself
-// has only the needs of every verb: a work tree and ways to print.
+// Each verb (a command such as `wfs run`) is a type in a file of its own. Its fields are its flags, its method
+// `command` describes it to cobra, and its method `run` opens the session, calls the engine and prints. Code for one
+// verb is a method of that verb. Code for several verbs is either a plain function of the values that it uses (a
+// repository, a session, a plan), or a method of a small type that app embeds. The type app itself has only the things
+// that every verb needs: a work tree and ways to print.
 package cmd
 
 import (
@@ -19,11 +20,12 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Env is all input from outside: only here do the clock, randomness, the environment and the working directory enter.
+// Env holds all input from outside: wfs reads the clock, randomness, the environment and the working directory only
+// through it, so that tests can replace them.
 type Env struct {
 	workspace.Env
 	present.Screen
-	Args []string // without the program's name
+	Args []string // arguments without the program's name
 	Exe  string   // path of this program, for `wfs demo`
 }
 
@@ -57,9 +59,9 @@ func System() Env {
 	return e
 }
 
-// userDir is the directory that the user is in. Git runs a shell alias at the root of the work tree, and sets
-// GIT_PREFIX to the subdirectory where the alias was called. In any other directory that variable is left over from
-// before a cd, and ignored.
+// userDir returns the directory that the user is in. When git runs an alias that is a shell command, it starts wfs at
+// the root of the work tree, and sets GIT_PREFIX to the subdirectory in which the user called the alias. If `dir` is
+// not such a root, GIT_PREFIX is a leftover from before a cd, and is ignored.
 func (e Env) userDir(dir string) string {
 	prefix := filepath.FromSlash(e.Get("GIT_PREFIX"))
 	if prefix == "" || !filepath.IsLocal(prefix) {
@@ -76,7 +78,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// parseNow parses WFS_NOW, the pinned clock: RFC 3339, or Unix seconds.
+// parseNow parses WFS_NOW, which pins the clock to a time: RFC 3339, or Unix seconds.
 func parseNow(s string) (time.Time, error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return time.Unix(n, 0).UTC(), nil

@@ -27,7 +27,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Exit codes. They are part of the interface: docs/formats.md lists them.
+// Exit codes of wfs. Scripts rely on them; docs/formats.md lists them.
 const (
 	exitOK          = 0
 	exitError       = 1
@@ -45,7 +45,8 @@ func usage(hint, format string, args ...any) *session.Refusal {
 	return session.Refuse(session.RefuseUsage, hint, format, args...)
 }
 
-// quietExit is an exit code without a message: everything is printed already.
+// quietExit is an error that only sets the exit code. Nothing is printed for it, because the command has printed
+// everything already.
 type quietExit struct{ code int }
 
 func (e *quietExit) Error() string { return fmt.Sprintf("exit %d", e.code) }
@@ -57,7 +58,7 @@ func exitWith(code int) error {
 	return &quietExit{code}
 }
 
-// refusals maps refusals to exit codes.
+// refusals maps the codes of refusals to exit codes.
 var refusals = map[session.RefusalCode]int{
 	session.RefuseUsage: exitUsage, session.RefuseNoSession: exitUsage, session.RefuseAmbiguous: exitUsage,
 	session.RefuseNoSuchCP: exitUsage, session.RefuseDirty: exitDecision, session.RefuseSameSpec: exitDecision,
@@ -68,7 +69,7 @@ var refusals = map[session.RefusalCode]int{
 	session.RefuseSurvivors: exitBlocked, session.RefuseName: exitDecision, session.RefuseDriven: exitHeld,
 }
 
-// readyHints are hints for a repository that cannot be written to now.
+// readyHints are the hints for a repository in which wfs cannot write at the moment.
 var readyHints = map[string]string{
 	gitcmd.NotCommitted:  "git commit --allow-empty -m start",
 	gitcmd.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
@@ -81,20 +82,20 @@ var readyHints = map[string]string{
 	gitcmd.NotWhole:      "mv .git/index .git/index.damaged && git reset   # your files stay; staged changes are in the damaged index",
 }
 
-// failure is an error as shown to users and scripts.
+// failure is an error as wfs prints it, as text and as JSON.
 type failure struct {
 	present.Failure
 	Recovered []recoveredJSON `json:"recovered,omitempty"`
 }
 
-// kind describes how errors of one kind are shown. {again} in a hint stands for the command as it was typed.
+// kind describes how wfs shows one kind of error. In a hint, {again} stands for the command as the user typed it.
 type kind struct {
 	code, hint string
 	exit       int
-	fits       func(a *app, err error, f *failure) bool // may change the failure
+	fits       func(a *app, err error, f *failure) bool // whether err is of this kind; may change f
 }
 
-// of is the kind of errors of type E.
+// of returns the kind of all errors that have the type E. Its function `more` may add details to the failure.
 func of[E error](code, hint string, exit int, more func(*app, E, *failure)) kind {
 	return kind{code, hint, exit, func(a *app, err error, f *failure) bool {
 		e, is := errors.AsType[E](err)
@@ -105,14 +106,14 @@ func of[E error](code, hint string, exit int, more func(*app, E, *failure)) kind
 	}}
 }
 
-// is is the kind of the given errors.
+// is returns the kind of the given error values.
 func is(code, hint string, exit int, errs ...error) kind {
 	return kind{code, hint, exit, func(_ *app, err error, _ *failure) bool {
 		return slices.ContainsFunc(errs, func(e error) bool { return errors.Is(err, e) })
 	}}
 }
 
-// kinds maps errors to messages and exit codes. The first entry that fits is used.
+// kinds maps errors to codes, hints and exit codes. wfs uses the first entry that fits an error.
 var kinds = []kind{
 	of("output", "", exitError, func(_ *app, e *outputError, f *failure) { f.Error = e.Error() }),
 	of("no_ledger", "", exitError, func(a *app, e *session.NoLedgerError, f *failure) { f.Hint = a.LedgerHint(e.ID) }),
@@ -120,7 +121,7 @@ var kinds = []kind{
 		func(_ *app, err error, f *failure) bool {
 			_, move := errors.AsType[*transition.MoveFailedError](err)
 			f.Error = isFull + f.Error
-			return diskFull(err) && !move // a failed move has its own hint, which says where the files are
+			return diskFull(err) && !move // the hint of a failed move says where the files are
 		}},
 	of("", "", exitError, func(a *app, e *session.Refusal, f *failure) {
 		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
@@ -189,7 +190,7 @@ var kinds = []kind{
 	}},
 }
 
-// diagnose turns an error into its message, hint and exit code.
+// diagnose returns an error's message, hint and exit code.
 func (a *app) diagnose(err error) failure {
 	f := failure{Failure: present.Failure{Version: jsonVersion, Error: err.Error(), Code: "error", Exit: exitError}}
 	for _, k := range kinds {
@@ -200,7 +201,7 @@ func (a *app) diagnose(err error) failure {
 		}
 	}
 	again := a.again()
-	if half, is := errors.AsType[*transition.HalfWayError](err); is { // repeating an undo would undo one more operation
+	if half, is := errors.AsType[*transition.HalfWayError](err); is { // repeating an undo would undo one operation more
 		again = a.typed(half.Completes)
 		f.Hint = cmp.Or(f.Hint, "{again}")
 	}
@@ -214,7 +215,8 @@ func (a *app) diagnose(err error) failure {
 
 const isFull = "the disk is full, or your quota is used up: "
 
-// diskFull reports whether an error, or a message of git, means that the disk or the quota is full.
+// diskFull reports whether an error, or the message of a git command that failed, means that the disk or the user's
+// quota is full.
 func diskFull(err error) bool {
 	var git *gitcmd.GitError
 	said := errors.As(err, &git) &&
@@ -223,7 +225,7 @@ func diskFull(err error) bool {
 	return said || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// print prints an error in one line, and the next command to type.
+// print prints an error in one line, and its hint. With --json it prints both as JSON.
 func (f failure) print(a *app) {
 	if a.json {
 		f.Recovered = a.done
@@ -236,7 +238,7 @@ func (f failure) print(a *app) {
 	a.env.Fail(f.Error, f.Hint)
 }
 
-// lockedHint is the hint about a lock of git that another process made.
+// lockedHint returns the hint for an error about a lock of git that another process holds.
 func lockedHint(e *gitcmd.LockedError) string {
 	remove := fmt.Sprintf("rm %s && {again}", shellWord(e.Path))
 	switch {
@@ -248,12 +250,12 @@ func lockedHint(e *gitcmd.LockedError) string {
 	return "when it has ended: {again}"
 }
 
-// moveFailedHint is the hint about a failed move.
+// moveFailedHint returns the hint for a move that failed.
 func moveFailedHint(e *transition.MoveFailedError) string {
 	switch {
 	case e.Stuck != nil:
 		return fmt.Sprintf("fix that, then {again}; or to give the move up, with the files as they lie there: %s, then wfs status", e.Way)
-	case e.How == session.MoveNew: // the session exists
+	case e.How == session.MoveNew: // the move failed after the session was created
 		return fmt.Sprintf("fix that, then wfs switch %s", e.ID)
 	}
 	return "fix that, then {again}"

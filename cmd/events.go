@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// sayEvents prints the history of a session, or its newest events.
+// sayEvents prints all events of a session, or only its newest ones.
 func (a *logVerb) sayEvents(ctx context.Context, name string) error {
 	id, err := a.OpenNamed(ctx, name)
 	if err != nil {
@@ -37,9 +37,9 @@ func (a *logVerb) sayEvents(ctx context.Context, name string) error {
 	return nil
 }
 
-// eventsOf returns all events of a session, oldest first, including those in the journal.
+// eventsOf returns all events of a session, oldest first: those in the ledger, and newer ones in the journal.
 func eventsOf(ctx context.Context, w *workspace.Workspace, id session.ID) ([]session.Event, error) {
-	v, err := w.View(ctx, id) // before History: an event that moves to the ledger meanwhile is then in both
+	v, err := w.View(ctx, id) // read first: an event that moves to the ledger meanwhile is then found twice, not lost
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,8 @@ type exportJSON struct {
 	Refs    []string   `json:"refs"`
 }
 
-// exportedJSON is story.json in an export: the session as `wfs status` prints it, and its whole history.
+// exportedJSON is the file story.json in an export: the session as `wfs status --json` prints it, and its whole
+// history.
 type exportedJSON struct {
 	Version     int                  `json:"version"`
 	Session     present.Session      `json:"session"`
@@ -104,7 +105,7 @@ func (a *exportVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// newFile creates a file completely or not at all. It returns fs.ErrExist if a file of that name exists.
+// newFile creates a file with all of its content, or not at all. It returns fs.ErrExist if a file of that name exists.
 func newFile(path string, write func(io.Writer) error) (size int64, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -120,7 +121,7 @@ func newFile(path string, write func(io.Writer) error) (size int64, err error) {
 	return size, err
 }
 
-// write writes the archive and returns the refs in it.
+// write writes an archive of the session. It returns the refs in the archive.
 func (a *exportVerb) write(ctx context.Context, id session.ID, w io.Writer) ([]string, error) {
 	v, err := a.View(ctx, id)
 	if err != nil {

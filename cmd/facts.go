@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// facts implements present.Facts.
+// facts looks up facts for package present; it implements present.Facts.
 type facts struct{ a *app }
 
 func (f facts) Answer(v any) error { return f.a.answer(v) }
@@ -21,7 +21,8 @@ func (f facts) Typed(command string, id session.ID, root string) string {
 	return f.a.typedFor(command, id, root)
 }
 
-// FilesBetween names the files that differ between two trees, with counts of added and removed lines.
+// FilesBetween describes in one line the files that differ between two trees, with the numbers of added and removed
+// lines.
 func (f facts) FilesBetween(from, to session.Tree) string {
 	files, err := f.a.Repo.Lines(context.Background(), from, to)
 	if err != nil {
@@ -44,7 +45,8 @@ func (f facts) FilesBetween(from, to session.Tree) string {
 	return strings.Join(list, ", ") + present.More(len(files)-3)
 }
 
-// Permission is the entry for `allow:` that lets an agent run a command, "" if there is none.
+// Permission returns the entry for `allow:` in the configuration that lets an agent run a command. It returns "" if
+// there is no such entry.
 func (f facts) Permission(agent, command string) string {
 	list, err := f.a.Rules(context.Background())
 	if err != nil {

@@ -33,18 +33,18 @@ type finishJSON struct {
 	baseJSON
 	// files in the commit that were uncommitted before the session
 	Carried []string `json:"carried,omitempty"`
-	Agreed  bool     `json:"agreed,omitempty"`         // finish answered the question whether the work is done
-	Stayed  string   `json:"documents_stay,omitempty"` // why the session's documents remain in the work tree
+	Agreed  bool     `json:"agreed,omitempty"`         // handing over counted as approval of the work
+	Stayed  string   `json:"documents_stay,omitempty"` // why wfs could not remove the session's documents
 }
 
-// baseJSON compares the handed-over commit with the base branch.
+// baseJSON says whether the handed-over commit can be merged into the base branch.
 type baseJSON struct {
-	BaseMoved bool     `json:"base_moved,omitempty"` // the branch has commits that the handed-over one lacks
-	Conflicts []string `json:"conflicts,omitempty"`  // files that conflict with them
-	Untried   bool     `json:"untried,omitempty"`    // this git cannot tell whether there are conflicts
+	BaseMoved bool     `json:"base_moved,omitempty"` // the base branch has commits that the handed-over commit lacks
+	Conflicts []string `json:"conflicts,omitempty"`  // files in which the two conflict
+	Untried   bool     `json:"untried,omitempty"`    // this git is too old to look for conflicts
 }
 
-// compareBase compares a commit with a session's base branch. ref is "" if there is none.
+// compareBase compares a commit with a session's base branch. `ref` is that branch, or "" if the session has none.
 func compareBase(ctx context.Context, repo *gitstate.Repo, ref string, commit session.Commit) (b baseJSON) {
 	tip, err := repo.Ref(ctx, ref)
 	if ref == "" || err != nil || tip == "" {
@@ -127,7 +127,7 @@ func (a *finishVerb) run(ctx context.Context, args []string) error {
 		if a.o.Anyway, err = a.askAnyway(ctx, refused.Hint); err != nil {
 			return err
 		}
-		if a.o.Anyway == "" { // the open items were printed above
+		if a.o.Anyway == "" { // the refusal was printed before the question
 			return session.Refuse(refused.Code, refused.Hint, "nothing was handed over")
 		}
 		f, op, err = h.Finish(ctx, a.o)
@@ -138,7 +138,8 @@ func (a *finishVerb) run(ctx context.Context, args []string) error {
 	return a.say(ctx, h, f, op)
 }
 
-// session opens the session to hand over.
+// session opens the session to hand over, and returns its ID. If an earlier wfs finish was interrupted and has just
+// been completed, it is that session.
 func (a *finishVerb) session(ctx context.Context, name string) (session.ID, error) {
 	if err := a.EnterNamed(ctx, name); err != nil {
 		return "", err
@@ -147,7 +148,7 @@ func (a *finishVerb) session(ctx context.Context, name string) (session.ID, erro
 		return "", err
 	}
 	id, err := a.Resolve(ctx, name)
-	if err != nil && name == "" && a.Claimed != "" { // its finish was interrupted, and is now completed
+	if err != nil && name == "" && a.Claimed != "" { // its interrupted finish has just been completed
 		id, err = a.Claimed, nil
 	}
 	if err != nil {
@@ -156,7 +157,7 @@ func (a *finishVerb) session(ctx context.Context, name string) (session.ID, erro
 	return id, a.NotGone(ctx, id)
 }
 
-// fill checks the flags and adds defaults.
+// fill checks the flags and fills in defaults for the others.
 func (a *finishVerb) fill(ctx context.Context, id session.ID) error {
 	o := &a.o
 	o.Branch = cmp.Or(o.Branch, string(id))
@@ -167,16 +168,16 @@ func (a *finishVerb) fill(ctx context.Context, id session.ID) error {
 	o.Anyway = a.Redact(strings.TrimSpace(o.Anyway))
 	if settings, err := a.OwnSettings(ctx); err == nil {
 		o.Report = settings.Config.Finish.Report
-	} else { // the pinned configuration still allows a handover
+	} else { // a handover only needs the pinned configuration
 		a.note("warning: finish.report is not read: %v", err)
 	}
 	if o.Keep {
 		return nil
 	}
-	return a.Repo.Identified(ctx) // the commit has the user's name
+	return a.Repo.Identified(ctx) // wfs makes the commit in the user's name
 }
 
-// say prints the result: the commit, and files that are not in it.
+// say prints the result of a handover: the commit, files that are not in it, and the next command.
 func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finished, op int64) error {
 	s := &h.S
 	j := a.handedOver(ctx, h, f, op)
@@ -217,7 +218,7 @@ func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finishe
 	return nil
 }
 
-// handedOver collects the facts about a handover, as --json prints them.
+// handedOver collects the facts about a handover for --json and for say.
 func (a *finishVerb) handedOver(ctx context.Context, h *engine.Hand, f *session.Finished, op int64) finishJSON {
 	s := &h.S
 	branch := strings.TrimPrefix(f.Branch, "refs/heads/")
@@ -236,7 +237,7 @@ func (a *finishVerb) handedOver(ctx context.Context, h *engine.Hand, f *session.
 	return j
 }
 
-// sayCommit prints the commit and the branch.
+// sayCommit prints which commit was handed over, its branch and its files.
 func (a *finishVerb) sayCommit(ctx context.Context, j *finishJSON, s *session.Session) {
 	what := "1 commit"
 	if a.o.Keep {
@@ -254,7 +255,8 @@ func (a *finishVerb) sayCommit(ctx context.Context, j *finishJSON, s *session.Se
 	a.out("you are on %s%s; nothing was pushed%s", j.Branch, a.InTree(), still)
 }
 
-// sayParked reminds of uncommitted changes that were left on the base branch and are not in the work.
+// sayParked reminds the user of uncommitted changes that were left on the base branch when the session began, if the
+// handed-over work does not contain them.
 func (a *finishVerb) sayParked(ctx context.Context, base, branch string) {
 	if base == "" {
 		return
@@ -269,7 +271,8 @@ func (a *finishVerb) sayParked(ctx context.Context, base, branch string) {
 		a.typed("git switch "+on))
 }
 
-// sizeOf counts the files and lines of a change, and names the files. size is "" if git fails.
+// sizeOf returns the number of files and lines in a change, such as ", 3 files +10 -2", and the names of the files. It
+// returns "" if git fails.
 func sizeOf(ctx context.Context, repo *gitstate.Repo, from, to session.Commit) (size string, files []string) {
 	x, err := repo.TreeOf(ctx, from)
 	if err != nil {
@@ -310,7 +313,8 @@ func (a *finishVerb) preview(ctx context.Context, id session.ID) error {
 	return err
 }
 
-// askAnyway asks why to hand over less than agreed. It returns "" to cancel. Neither "n" nor "y" counts as a reason.
+// askAnyway asks the user for the reason to hand over less work than agreed. It returns "" if the user cancels. An
+// answer of "n" cancels; after "y" it asks again, because "y" is no reason.
 func (a *finishVerb) askAnyway(ctx context.Context, hint string) (string, error) {
 	question := "Hand it over anyway? Say why, or press Enter to leave it: "
 	for {

@@ -17,19 +17,20 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// lookEvery is how often a follower checks for news.
+// lookEvery is the time between two looks at the session that wfs watch follows.
 const lookEvery = 200 * time.Millisecond
 
-// following prints what happens to a session that another process runs, in the same form as `wfs run`.
+// following prints what happens in a session that another process runs. The output looks as if this process ran the
+// session itself.
 type following struct {
 	*history.Follower
 	work  *workspace.Workspace
 	p     *live.Progress
 	log   tail
-	drove bool // a run has begun since following began
+	drove bool // a run has begun since we began to follow
 }
 
-// follow begins to follow a session. It also prints the agent's latest and further events of the current run.
+// follow begins to follow a session. If an agent is running, its latest messages are printed, too.
 func follow(ctx context.Context, work *workspace.Workspace, id session.ID, p *live.Progress) (*following, error) {
 	f, err := work.Engine.Follow(ctx, id)
 	if err != nil {
@@ -49,14 +50,14 @@ func (w *following) watchRun(runID string) {
 	}
 }
 
-// agent prints a line of a run's log.
+// agent prints one line of the log with the agent's events.
 func (w *following) agent(line []byte) {
 	if r, ok := agents.DecodeRecord(line); ok {
 		w.p.Agent(r.Event)
 	}
 }
 
-// catchUp fills a view with the state from the beginning of the run to now.
+// catchUp fills the live view with everything that happened since the run began.
 func (w *following) catchUp(ctx context.Context, began time.Time) {
 	v := w.p.View
 	v.Began(began)
@@ -78,7 +79,7 @@ func (w *following) catchUp(ctx context.Context, began time.Time) {
 	}
 }
 
-// look prints the news.
+// look prints what has happened since the last look.
 func (w *following) look(ctx context.Context) error {
 	steps, err := w.Next(ctx)
 	w.log.drain(w.agent)
@@ -96,8 +97,8 @@ func (w *following) look(ctx context.Context) error {
 	return err
 }
 
-// untilRun prints the news until a run holds the session, and returns its driver. found is false if the run was too
-// short to be seen.
+// untilRun prints what happens until a run holds the session. It returns the process of that run. `found` is false if
+// the run ended before it was seen.
 func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bool, err error) {
 	for {
 		begun := w.drove
@@ -114,7 +115,7 @@ func (w *following) untilRun(ctx context.Context) (who registry.Holder, found bo
 	}
 }
 
-// untilEnd prints the news until the process that runs the session has ended.
+// untilEnd prints what happens until the process `driver` no longer runs the session.
 func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error {
 	for {
 		now, held, err := w.work.Clone.Session(w.S.ID).Driver()
@@ -133,7 +134,7 @@ func (w *following) untilEnd(ctx context.Context, driver registry.Holder) error 
 	}
 }
 
-// pause waits until the next check.
+// pause waits until it is time for the next look.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -143,18 +144,19 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// tail reads the lines that are appended to a run's log.
+// tail reads new lines at the end of a run's log.
 type tail struct {
 	path string // "": no log
 	at   int64
 }
 
 const (
-	shownBefore = 2 << 10  // bytes of a log that a late follower sees
-	shownAtOnce = 64 << 10 // bytes; of a longer burst only the end is printed
+	shownBefore = 2 << 10  // how much of a log is shown at first, in bytes
+	shownAtOnce = 64 << 10 // how much is shown at once, in bytes; the start of more is skipped
 )
 
-// skip moves to the newest lines. The line that it may begin within does not decode, and is not printed.
+// skip moves close to the end of the log. It may land inside a line; the rest of that line does not decode, and so is
+// not printed.
 func (t *tail) skip() {
 	if info, err := os.Stat(t.path); err == nil {
 		t.at = max(0, info.Size()-shownBefore)
@@ -171,7 +173,7 @@ func (t *tail) read(most int64) []byte {
 	return data
 }
 
-// drain passes new lines to tell. If the log has been shortened in the middle, it continues at the end.
+// drain passes each new line to `tell`. If the log has become shorter, drain continues at its new end.
 func (t *tail) drain(tell func(line []byte)) {
 	info, err := os.Stat(t.path)
 	if err != nil {
@@ -179,7 +181,7 @@ func (t *tail) drain(tell func(line []byte)) {
 	}
 	t.at = max(min(t.at, info.Size()), info.Size()-shownAtOnce)
 	data := t.read(info.Size() - t.at)
-	data = data[:bytes.LastIndexByte(data, '\n')+1] // an incomplete line is read again
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // an incomplete line is read the next time
 	t.at += int64(len(data))
 	for line := range bytes.Lines(data) {
 		tell(line)

@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rubbish"
 )
 
-// defaultKeepDays is how many days wfs gc keeps everything.
+// defaultKeepDays is the default of the flag --days: wfs gc removes nothing that is younger than this many days.
 const defaultKeepDays = 30
 
 type gcJSON struct {
@@ -85,7 +85,7 @@ func (a *gcVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// collect adds up the sizes of the removable items, and with --force removes them.
+// collect adds up the sizes of the items that may be removed. With --force it also removes them.
 func (a *gcVerb) collect(ctx context.Context, search *rubbish.Search, j *gcJSON) (err error) {
 	for i := range j.Items {
 		r := &j.Items[i]
@@ -142,7 +142,7 @@ func weight(files, objects int64) string {
 	return text
 }
 
-// sessionIDs lists the sessions of a repository, sorted.
+// sessionIDs returns the IDs of a repository's sessions, sorted.
 func sessionIDs(ctx context.Context, repo *gitstate.Repo) ([]session.ID, error) {
 	all, err := repo.Sessions(ctx)
 	return slices.Sorted(maps.Keys(all)), err

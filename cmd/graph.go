@@ -52,7 +52,8 @@ func (a *graphVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// workflow returns the named workflow, or for "" the one of the current session or the configuration.
+// workflow returns the workflow called `name`. If name is "", it returns the workflow of the current session, or else
+// the configured one.
 func (a *graphVerb) workflow(ctx context.Context, name string) (*workflows.Workflow, error) {
 	list, err := ownRules(ctx, a.Workspace)
 	if err != nil {

@@ -8,18 +8,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// shellWord quotes a text as one shell word.
+// shellWord returns a text as one word for a shell, with quotes if it needs them.
 func shellWord(s string) string { return safetext.ShellWord(s) }
 
-// sayIgnoredBefore reminds of files that git no longer ignores but that stay out of checkpoints, because a rule ignored
-// them before or the set-up of the work tree made them.
+// sayIgnoredBefore reminds the user of files that checkpoints leave out although git does not ignore them now: git
+// ignored them when the session began, or the set-up of the work tree made them.
 func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 	file := a.Clone.Session(s.ID).ExcludeFile()
 	if file == "" {
 		return
 	}
 	names, err := a.Repo.IgnoredBefore(ctx, file)
-	if err != nil || len(names) == 0 { // only a reminder: not worth an error
+	if err != nil || len(names) == 0 { // without names there is nothing to say; an error does not matter
 		return
 	}
 	a.note("not in checkpoints, because git ignored it before or the set-up made it: %s",

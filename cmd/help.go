@@ -11,13 +11,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Help is wrapped to the width of the terminal, up to maxHelpWidth: longer lines are hard to read.
+// Help texts are as wide as the terminal, but at most maxHelpWidth columns, because longer lines are hard to read.
 const (
-	helpWidth    = 80 // if the width is unknown
+	helpWidth    = 80 // if the terminal's width is unknown
 	maxHelpWidth = 100
 )
 
-// helpVerb is `wfs help`, and prints the help of every command.
+// helpVerb is `wfs help`. It also prints the help of every command.
 type helpVerb struct {
 	*app
 	all bool
@@ -30,7 +30,7 @@ func (a *helpVerb) width() int {
 	return helpWidth
 }
 
-// help prints the help of a command or topic.
+// help prints the help text of a command or topic.
 func (a *helpVerb) help(c *cobra.Command, _ []string) {
 	a.sayHelp(c, helpText(c, a.width()))
 }
@@ -38,7 +38,7 @@ func (a *helpVerb) help(c *cobra.Command, _ []string) {
 func (a *helpVerb) sayHelp(c *cobra.Command, text string) {
 	text = strings.TrimRight(text, "\n")
 	if a.json {
-		_ = a.answer(helpJSON{jsonVersion, c.CommandPath(), text}) // a closed pipe has no reader to report to
+		_ = a.answer(helpJSON{jsonVersion, c.CommandPath(), text}) // an error means that the reader has closed the pipe
 		return
 	}
 	a.out("%s", text)
@@ -80,7 +80,7 @@ func helpText(c *cobra.Command, width int) string {
 	return b.String()
 }
 
-// helpAll is the help of wfs, with the commands, flags and topics that mainHelp leaves out.
+// helpAll returns the help text of wfs with everything that mainHelp leaves out: further commands, flags and topics.
 func helpAll(root *cobra.Command, width int) string {
 	more, topics := besideMain(root)
 	return mainHelp + "\nMore commands\n" + withShort(more, width) +
@@ -88,7 +88,7 @@ func helpAll(root *cobra.Command, width int) string {
 		"\nTopics\n" + withShort(topics, width) + "\nwfs help COMMAND   examples, flags\n"
 }
 
-// besideMain lists the commands that mainHelp does not name, and the topics.
+// besideMain returns the commands that mainHelp does not name, and the topics.
 func besideMain(root *cobra.Command) (more, topics []*cobra.Command) {
 	for _, c := range root.Commands() {
 		switch {
@@ -101,7 +101,7 @@ func besideMain(root *cobra.Command) (more, topics []*cobra.Command) {
 	return more, topics
 }
 
-// usageLines lists the forms in which a command can be called.
+// usageLines returns the forms in which the user can call a command, one a line.
 func usageLines(c *cobra.Command) string {
 	var lines []string
 	if c.Runnable() && !(c.HasParent() && c.HasAvailableSubCommands()) { // a parent command alone only prints this help
@@ -123,7 +123,7 @@ func commandList(c *cobra.Command, width int) string {
 	return withShort(list, width)
 }
 
-// withShort lists commands, each with its short description.
+// withShort returns a list of commands, one a line, each with its short description.
 func withShort(list []*cobra.Command, width int) string {
 	var b strings.Builder
 	longest := 10
@@ -138,13 +138,14 @@ func withShort(list []*cobra.Command, width int) string {
 	return b.String()
 }
 
-// paragraph is a part of a long text. Its lines are wrapped, unless it is fixed.
+// paragraph is a part of a longer text. If it is `fixed`, its lines are printed as they are; otherwise they are
+// wrapped.
 type paragraph struct {
 	text  string
 	fixed bool
 }
 
-// paragraphs splits a text at empty lines. A paragraph with indented lines is fixed.
+// paragraphs splits a text at empty lines. A paragraph that contains indented lines is fixed.
 func paragraphs(text string) []paragraph {
 	var list []paragraph
 	for _, p := range strings.Split(strings.Trim(text, "\n"), "\n\n") {

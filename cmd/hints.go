@@ -12,8 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Suggested commands follow one rule: a command that acts on a session names it, and a command that acts on the work
-// tree where it is typed says which one, if there are several. So it does the same wherever and whenever it is typed.
+// Commands that wfs suggests have to do the same wherever and whenever the user types them. So a command that acts on a
+// session names the session. A command that acts on the work tree in which it is typed gets a "cd" in front of it if
+// there are several work trees.
 
 // takesSession are the verbs that accept the name of a session.
 var takesSession = []string{
@@ -21,27 +22,28 @@ var takesSession = []string{
 	"export", "path", "budget", "approve", "reject", "abandon", "edit", "hook log", "note", "backups", "stats",
 }
 
-// takesFlag are verbs whose arguments are not sessions: sessionFlag names the session.
+// takesFlag are verbs whose arguments are not sessions. They take the session's name by sessionFlag instead.
 var takesFlag = []string{"allow"}
 
 const sessionFlag = " --session "
 
-// onlyThere are verbs that act on the work tree in which they are typed, and accept no other.
+// onlyThere are verbs that act on the work tree in which they are typed. Nothing on their command line can name another
+// one.
 var onlyThere = []string{"hook install", "hook remove", "init", "switch", "undo --list"}
 
-// ofWfs matches one wfs command within a suggestion: its verb, and the checkpoint or session that follows.
+// ofWfs matches one wfs command within a suggestion: its verb, and the checkpoint or session after the verb.
 var ofWfs = lazyregexp.New(`\bwfs ((?:hook [a-z]+|undo --list|[a-z]+)\b)( @?[a-z0-9][a-z0-9@-]*)?`)
 
-// ofGit matches a git command that acts on a work tree.
+// ofGit matches a git command that acts on the work tree in which it is typed.
 var ofGit = lazyregexp.New(`\bgit (add|checkout|commit|merge|rebase|reset|restore|rm|stash|status|switch)\b`)
 
-// forSession adds the session's name to each command of a suggestion that acts on a session. there reports whether a
-// command acts on the work tree where it is typed.
+// forSession adds the session's name to each wfs command of a suggestion that acts on a session. `there` reports
+// whether one of the commands acts on the work tree in which it is typed.
 func forSession(command string, id session.ID) (named string, there bool) {
 	if strings.HasSuffix(command, " --help") {
 		return command, false
 	}
-	chunks := strings.Split(command, `"`) // every second one is quoted, and not a command
+	chunks := strings.Split(command, `"`) // every second chunk is quoted text, and not a command
 	for i := 0; i < len(chunks); i += 2 {
 		there = there || ofGit.MatchString(chunks[i])
 		chunks[i] = ofWfs.ReplaceAllStringFunc(chunks[i], func(found string) string {
@@ -60,7 +62,7 @@ func forSession(command string, id session.ID) (named string, there bool) {
 	return strings.Join(chunks, `"`), there && !strings.HasPrefix(command, "cd ")
 }
 
-// withSession adds a session to a command. rest is the text after the verb.
+// withSession adds a session to a command that acts on one. `rest` is the command's text after the verb.
 func withSession(verb, rest string, id session.ID) string {
 	next := strings.TrimSpace(rest)
 	switch {
@@ -73,19 +75,19 @@ func withSession(verb, rest string, id session.ID) string {
 	case next == autoName || strings.Trim(next, "0123456789") == "": // a checkpoint of the session
 		return "wfs " + verb + " " + string(id) + "@" + next
 	}
-	return "wfs " + verb + rest // a session is named already
+	return "wfs " + verb + rest // the command already names a session
 }
 
-// inPlace is a command as it has to be typed outside of its work tree.
+// inPlace returns a command with a "cd" to the work tree in front of it, for users who are elsewhere.
 func inPlace(command, root string) string {
 	place := "cd " + shellWord(root) + " && " + command
-	if strings.ContainsAny(unquoted(command), ",;(") { // text follows the command
+	if strings.ContainsAny(unquoted(command), ",;(") { // parentheses would enclose text that is no command
 		return place
 	}
 	return "(" + place + ")"
 }
 
-// unquoted is a text without the parts in double quotes.
+// unquoted returns a text without the parts that are in double quotes.
 func unquoted(text string) string {
 	var b strings.Builder
 	for i, chunk := range strings.Split(text, `"`) {
@@ -96,15 +98,15 @@ func unquoted(text string) string {
 	return b.String()
 }
 
-// hints makes suggestions of commands.
+// hints builds the commands that wfs suggests.
 type hints struct {
 	w    *workspace.Workspace
-	args []string // of this command line
+	args []string // arguments of this command line
 }
 
-// typed is a command to type for the session of this command line.
+// typed returns a suggested command for the session that this command line is about.
 func (h *hints) typed(command string) string {
-	if h.w.About == "" && ofWfs.MatchString(command) { // the command failed before it looked for a session
+	if h.w.About == "" && ofWfs.MatchString(command) { // this command failed before it looked for a session
 		if ctx := context.Background(); h.w.Open(ctx) == nil {
 			h.w.About, _ = h.w.Current(ctx)
 		}
@@ -112,7 +114,8 @@ func (h *hints) typed(command string) string {
 	return h.typedFor(command, h.w.About, "")
 }
 
-// typedFor is a command to type for a session in the work tree at root; "" is the work tree of this command.
+// typedFor returns a suggested command for a session in the work tree at `root`. An empty root means the work tree of
+// this command.
 func (h *hints) typedFor(command string, id session.ID, root string) string {
 	named, there := forSession(command, id)
 	if !there || h.w.Repo == nil {
@@ -128,7 +131,8 @@ func (h *hints) typedFor(command string, id session.ID, root string) string {
 	return inPlace(named, root)
 }
 
-// fromMain is a command as it has to be typed to remove the current work tree, which is not possible from inside.
+// fromMain returns a command with a "cd" to the main work tree in front of it, if the current work tree is another one.
+// It is for commands that remove the current work tree, which is not possible from inside.
 func (h *hints) fromMain(ctx context.Context, command string) string {
 	trees, err := h.w.Repo.Worktrees(ctx)
 	if err != nil || len(trees) == 0 || trees[0].ID == h.w.Repo.Worktree() {
@@ -137,8 +141,8 @@ func (h *hints) fromMain(ctx context.Context, command string) string {
 	return inPlace(command, trees[0].Path)
 }
 
-// newCommand is the command to create a session here: wfs init without a test command, else wfs start, with --agent if
-// none is configured.
+// newCommand returns the command to create a session here. It is wfs init if no test command is configured, otherwise
+// wfs start, with --agent if no agent is configured.
 func (h *hints) newCommand(ctx context.Context) string {
 	command := `wfs start "what you want to build"`
 	settings, err := h.w.OwnSettings(ctx)
@@ -156,7 +160,7 @@ func (h *hints) newCommand(ctx context.Context) string {
 	return command + " --agent " + h.someAgent()
 }
 
-// someAgent is an agent to suggest: an installed one, else a placeholder for a command.
+// someAgent returns an agent to suggest: the first installed one, or else a placeholder for a command.
 func (h *hints) someAgent() string {
 	cards, err := h.w.Cards(nil)
 	if err != nil {
@@ -168,10 +172,10 @@ func (h *hints) someAgent() string {
 	return ownAgent
 }
 
-// ownAgent stands for any command that edits files.
+// ownAgent is the placeholder, in suggestions, for any command that edits files.
 const ownAgent = "'COMMAND'"
 
-// again is this command as it was typed, with more flags.
+// again returns this command line as the user typed it, with more flags.
 func (h *hints) again(more ...string) string {
 	words := []string{"wfs"}
 	for _, arg := range append(slices.Clone(h.args), more...) {
@@ -183,7 +187,7 @@ func (h *hints) again(more ...string) string {
 	return h.typed(strings.Join(words, " "))
 }
 
-// forNoSession is the command to type if no session was found.
+// forNoSession returns the command to suggest if no session was found.
 func (h *hints) forNoSession(ctx context.Context) string {
 	all, err := h.w.Repo.Sessions(ctx)
 	if err != nil || len(all) == 0 {

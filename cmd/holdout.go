@@ -17,10 +17,11 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
-// noHoldout is the value of --holdout that removes hold-out tests.
+// noHoldout is the value of --holdout for a session without hold-out tests.
 const noHoldout = "none"
 
-// holdoutStore returns the store of this user's hold-out tests.
+// holdoutStore returns the directory in which this user's hold-out tests are stored. Hold-out tests are tests that the
+// agent never sees.
 func holdoutStore(e *workspace.Env) (holdout.Store, error) {
 	state, err := e.StateDir()
 	if err != nil {
@@ -29,13 +30,13 @@ func holdoutStore(e *workspace.Env) (holdout.Store, error) {
 	return holdout.Store(filepath.Join(state, "holdout")), nil
 }
 
-// takenHoldout is a set of hold-out tests that was read and is not stored yet.
+// takenHoldout is a set of hold-out tests that wfs has read, but not stored yet.
 type takenHoldout struct {
 	pack holdout.Pack
 	from holdout.Source
 }
 
-// takeHoldout reads the hold-out tests that --holdout names, if any.
+// takeHoldout reads the hold-out tests that --holdout names. It does nothing without the flag.
 func (n *newborn) takeHoldout(ctx context.Context) error {
 	o := &n.o
 	switch o.holdout {
@@ -59,7 +60,8 @@ func (n *newborn) takeHoldout(ctx context.Context) error {
 	return nil
 }
 
-// keepHoldout stores the hold-out tests of a session.
+// keepHoldout stores the hold-out tests that were read for a session. For a fork, it uses the stored tests of the
+// original session.
 func (n *newborn) keepHoldout(id session.ID) error {
 	o := &n.o
 	if o.pinned == nil || o.taken == nil && !o.fork {
@@ -70,13 +72,13 @@ func (n *newborn) keepHoldout(id session.ID) error {
 	switch {
 	case err != nil:
 		return err
-	case o.fork: // the copy exists; if not, the judge reports it later
+	case o.fork: // already stored; if not, the judge reports it later
 		return store.Claim(o.pinned.Digest, owner)
 	}
 	return store.Keep(o.taken.pack, o.taken.from, owner)
 }
 
-// readHoldout reads hold-out tests from a directory, or from a commit of this repository.
+// readHoldout reads hold-out tests from a directory outside the repository, or from a commit of this repository.
 func readHoldout(ctx context.Context, w *workspace.Workspace, typed string) (t takenHoldout, err error) {
 	dir := w.Env.Abs(typed)
 	if isDir(dir) {
@@ -99,7 +101,8 @@ func readHoldout(ctx context.Context, w *workspace.Workspace, typed string) (t t
 	return t, err
 }
 
-// holdoutOf returns the files that a commit changes since its common ancestor with HEAD, or all if there is none.
+// holdoutOf returns the files of a commit as hold-out tests: those that differ from the common ancestor with HEAD, or
+// all files if there is no common ancestor.
 func holdoutOf(ctx context.Context, repo *gitstate.Repo, c session.Commit) (holdout.Pack, error) {
 	tree, err := repo.TreeOf(ctx, c)
 	if err != nil {
@@ -132,7 +135,7 @@ func holdoutOf(ctx context.Context, repo *gitstate.Repo, c session.Commit) (hold
 	return holdout.New(files)
 }
 
-// outside refuses a directory in which the agent would find the files.
+// outside returns an error if the agent would find the files in `dir`, because they are in the repository or around it.
 func outside(ctx context.Context, repo *gitstate.Repo, dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -160,8 +163,8 @@ func outside(ctx context.Context, repo *gitstate.Repo, dir string) error {
 	return nil
 }
 
-// Holdout runs gates on a clean tree to which hold-out tests are added, and always removes the tests from it
-// afterwards. The output of the gates is stored with the copy of the tests, because agents can read the logs of runs.
+// Holdout runs gates in a clean checkout to which it adds the hold-out tests, and always removes the tests afterwards.
+// It stores the gates' output next to the stored tests and not in the run's logs, because agents can read those.
 func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
 	defer w.app.rooms.Leave()
 	res, err := w.holdout(ctx, r, base)
@@ -173,8 +176,8 @@ func (w *works) Holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	return res, err
 }
 
-// holdoutError says why hold-out tests could not run on this machine. It blocks the work, but does not fail the
-// command.
+// holdoutError says why hold-out tests cannot run on this machine. With this error the verdict is "blocked", but the
+// command itself does not fail.
 type holdoutError struct{ error }
 
 func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error) {
@@ -189,7 +192,7 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	}
 	j := w.judge(r.Plan, r.RunDir, r.Tree, false)
 	run := filepath.Base(r.RunDir)
-	if !strings.HasPrefix(run, string(r.Session)+"-") { // the run directory of a baseline
+	if !strings.HasPrefix(run, string(r.Session)+"-") { // the directory of a baseline run lacks the session's name
 		run = string(r.Session) + "-" + run
 	}
 	if r.RunDir, err = store.NewRun(digest, run); err != nil {
@@ -218,7 +221,7 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 			return none, &holdoutError{err}
 		}
 	}
-	if base { // the user has just given them
+	if base { // the user has just provided the tests
 		for _, n := range notes[:min(len(notes), 10)] {
 			w.say("hold-out: " + n)
 		}
@@ -226,7 +229,8 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	return res, nil
 }
 
-// holdoutLogs is the directory with the output of hold-out tests, "" if there is none on this machine. Agents get "".
+// holdoutLogs returns the directory with the output of the hold-out tests. It returns "" if this machine has none, or
+// if an agent's run calls wfs.
 func holdoutLogs(e *workspace.Env, r *session.HoldoutResult) string {
 	store, err := holdoutStore(e)
 	if r == nil || err != nil || e.Get("WFS_RUN_ID") != "" {
@@ -235,7 +239,8 @@ func holdoutLogs(e *workspace.Env, r *session.HoldoutResult) string {
 	return store.Run(r.Digest, r.Run)
 }
 
-// sayHoldoutDrift reports that hold-out tests have changed in the place from which they were copied.
+// sayHoldoutDrift tells the user if hold-out tests have changed at their source since wfs copied them. wfs continues to
+// use the copy.
 func (a *runVerb) sayHoldoutDrift(ctx context.Context, id session.ID, p *workflows.Plan) {
 	store, err := holdoutStore(a.Env)
 	if p.Holdout == nil || err != nil {
@@ -249,7 +254,7 @@ func (a *runVerb) sayHoldoutDrift(ctx context.Context, id session.ID, p *workflo
 	switch {
 	case err != nil:
 		a.note("the hold-out tests are no longer where they were taken from; the copy of then counts")
-	case from.Commit != "" && t.from.Commit == from.Commit: // only the common ancestor with HEAD can differ
+	case from.Commit != "" && t.from.Commit == from.Commit: // the same commit, even if its ancestor with HEAD differs
 	case t.pack.Digest() != p.Holdout.Digest:
 		a.note("the hold-out tests have changed where they were taken from, and the copy of then counts; to take them as they are now: %s",
 			a.typedFor("wfs edit --holdout "+shellWord(from.String()), id, ""))

@@ -17,13 +17,13 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// hookJSON is the output of hook install and hook remove.
+// hookJSON is the JSON output of wfs hook install and wfs hook remove.
 type hookJSON struct {
 	Version int    `json:"version"`
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
-	Backup  string `json:"backup,omitempty"` // copy of the file before the change
-	// file with git's exclude rule for the settings, if it was changed
+	Backup  string `json:"backup,omitempty"` // copy of the settings before the change
+	// git's exclude file, if the line for the settings was added or removed
 	Exclude string `json:"exclude,omitempty"`
 }
 
@@ -47,7 +47,8 @@ printed on standard error.`,
 	return c
 }
 
-// hookSetVerb is `wfs hook install` and `wfs hook remove`.
+// hookSetVerb is `wfs hook install` and `wfs hook remove`. A hook is a command that the agent runs on each of its own
+// events.
 type hookSetVerb struct {
 	*app
 	user, remove bool
@@ -83,7 +84,7 @@ file as it was is kept in wfs' state directory.`,
 	return c
 }
 
-// hookArgs accepts the name of an agent for which wfs has hooks.
+// hookArgs accepts the name of one agent for which wfs has hooks.
 func hookArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] != "claude" {
 		return usage(c.CommandPath()+" claude", "wfs has no hooks for %q, only for claude", args[0])
@@ -91,14 +92,14 @@ func hookArgs(c *cobra.Command, args []string) error {
 	return upTo(1)(c, args)
 }
 
-// localSettings is the path, within a work tree, of a user's own Claude Code settings for it.
+// localSettings is the path of the user's personal Claude Code settings for one work tree, relative to its root.
 const localSettings = ".claude/settings.local.json"
 
-// hookFiles are the settings files of agents that have the hooks.
+// hookFiles finds and edits the settings files of agents, which contain the hooks.
 type hookFiles struct{ *app }
 
-// path is the settings file of this work tree, or of the user for all projects. It follows links, because people store
-// such files elsewhere.
+// path returns the settings file of this work tree or, if `user` is set, the user's settings file for all projects. It
+// follows symbolic links, because people keep such files elsewhere and link to them.
 func (a hookFiles) path(ctx context.Context, user bool) (string, error) {
 	if !user {
 		if err := a.Open(ctx); err != nil {
@@ -124,7 +125,7 @@ func followed(path string) (string, error) {
 	return real, err
 }
 
-// in finds the settings of a work tree, and reports whether they have our hooks.
+// in returns the settings file of a work tree, and reports whether it contains hooks of wfs.
 func (a hookFiles) in(root string) (path string, ours bool, err error) {
 	if path, err = followed(filepath.Join(root, filepath.FromSlash(localSettings))); err != nil {
 		return path, false, err
@@ -143,7 +144,7 @@ func (a hookFiles) in(root string) (path string, ours bool, err error) {
 	return path, !bytes.Equal(without, text), nil
 }
 
-// run adds our hooks to an agent's settings, or removes them.
+// run adds the hooks of wfs to an agent's settings, or removes them.
 func (a *hookSetVerb) run(ctx context.Context, _ []string) error {
 	files := hookFiles{a.app}
 	path, err := files.path(ctx, a.user)
@@ -161,7 +162,7 @@ func (a *hookSetVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// edit changes the hooks in one settings file.
+// edit adds the hooks to one settings file, or removes them.
 func (a hookFiles) edit(ctx context.Context, path string, user, remove bool) (hookJSON, error) {
 	j := hookJSON{Version: jsonVersion, File: path}
 	old, err := durable.ReadFile(path, maxSettings)
@@ -228,7 +229,8 @@ func (a *hookSetVerb) say(j *hookJSON) {
 	}
 }
 
-// byHand prints what to add to settings that wfs cannot edit.
+// byHand prints the lines that the user has to add to settings that wfs cannot edit. It returns an error with the
+// reason `why`.
 func (a hookFiles) byHand(path string, why error) error {
 	if !a.json {
 		text, err := withHooks(nil, a.program(), false)
@@ -241,7 +243,7 @@ func (a hookFiles) byHand(path string, why error) error {
 	return fmt.Errorf("%s was left unchanged: %w", path, why)
 }
 
-// putSettings writes a settings file, or removes one that is empty after a removal.
+// putSettings writes a settings file. After a removal it deletes the file instead if nothing is left in it.
 func putSettings(path string, text []byte, remove bool) error {
 	if remove && strings.Join(strings.Fields(string(text)), "") == "{}" {
 		return os.Remove(path)
@@ -256,7 +258,8 @@ func putSettings(path string, text []byte, remove bool) error {
 	return durable.WriteFile(path, text, perm)
 }
 
-// keepCopy copies a user's file, before it is changed, into the subdirectory `name` of the user's state directory.
+// keepCopy saves a copy of a user's file before wfs changes it. The copy is in the subdirectory `name` of the user's
+// state directory. It returns the path of the copy.
 func keepCopy(e *workspace.Env, name, path string, text []byte) (string, error) {
 	dir, err := e.StateDir()
 	if err != nil {
@@ -270,14 +273,15 @@ func keepCopy(e *workspace.Env, name, path string, text []byte) (string, error) 
 	return copied, durable.WriteFile(copied, text, 0o600)
 }
 
-// before returns the settings from before the hooks were added, byte for byte, if nothing else has changed since. It
-// looks for the copy that becomes the current text when the hooks are added.
+// before returns the settings as they were before the hooks were added, byte for byte. To find them, it looks for a
+// saved copy that equals the current settings once the hooks are added. It finds none if the settings have changed
+// otherwise since.
 func (a hookFiles) before(path string, now []byte, remove bool) (text []byte, found bool) {
 	dir, err := a.env.StateDir()
 	if err != nil || !remove {
 		return nil, false
 	}
-	copies, _ := filepath.Glob(filepath.Join(dir, "hooks", "*-"+filepath.Base(path))) // the pattern is valid
+	copies, _ := filepath.Glob(filepath.Join(dir, "hooks", "*-"+filepath.Base(path))) // a valid pattern
 	for _, file := range slices.Backward(copies) {
 		text, err := durable.ReadFile(file, maxSettings)
 		if err != nil {
@@ -291,14 +295,15 @@ func (a hookFiles) before(path string, now []byte, remove bool) (text []byte, fo
 	return nil, false
 }
 
-// excludeLine keeps one user's settings out of commits.
+// excludeLine is the line in git's exclude file that keeps a user's personal settings out of commits.
 const excludeLine = "/" + localSettings
 
-// hide makes git ignore the settings of this work tree, or undoes that. It returns the file that it changed, or "".
+// hide makes git ignore the settings file of this work tree or, if `remove` is set, undoes that. It returns the path of
+// the exclude file that it changed, or "".
 func (a hookFiles) hide(ctx context.Context, path string, remove bool) (string, error) {
 	if remove {
 		if _, err := os.Lstat(path); err == nil {
-			return "", nil // the file still has other settings
+			return "", nil // the settings file has other content, and stays
 		}
 	} else if tracked, ignored, err := a.Repo.Treats(ctx, localSettings); err != nil || ignored {
 		return "", err
@@ -313,7 +318,8 @@ func (a hookFiles) hide(ctx context.Context, path string, remove bool) (string, 
 	return file, err
 }
 
-// program is how a shell calls wfs: "wfs" if PATH leads to this program, else its path.
+// program returns the word by which a shell calls wfs: "wfs" if PATH finds this program under that name, otherwise the
+// program's path.
 func (a hookFiles) program() string {
 	me, err := os.Stat(a.env.Exe)
 	for _, dir := range filepath.SplitList(a.env.Get("PATH")) {

@@ -14,17 +14,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// hookLogJSON is the output of hook log.
+// hookLogJSON is the JSON output of wfs hook log.
 type hookLogJSON struct {
 	Version       int            `json:"version"`
 	ID            session.ID     `json:"id"`
 	Conversations []conversation `json:"conversations"` // newest first
 }
 
-// conversation is what one agent did while a user worked with it.
+// conversation is one conversation between a user and an agent, with the agent's actions.
 type conversation struct {
 	Name   string          `json:"conversation"`
-	At     time.Time       `json:"at"` // of its newest event
+	At     time.Time       `json:"at"` // time of its newest event
 	Logs   string          `json:"logs"`
 	Events []agents.Record `json:"events"`
 }
@@ -70,7 +70,7 @@ func (a *hookLogVerb) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// conversations reads the hook logs of a session.
+// conversations reads the logs that the hooks wrote for a session.
 func (a *hookLogVerb) conversations(id session.ID) ([]conversation, error) {
 	one, err := a.Clone.Session(id).RunDir(hookedRun)
 	if err != nil {

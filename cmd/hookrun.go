@@ -23,16 +23,17 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// hookedRun is the prefix of the run directories of agents that a user talks to directly.
+// hookedRun is the prefix of the run directories of conversations: agents that a user talks to directly, without wfs
+// run.
 const hookedRun = "interactive-"
 
 const (
-	callsPerCheckpoint = 20 // tool calls
+	callsPerCheckpoint = 20 // number of tool calls
 	maxHookLog         = 8 << 20
-	hookPatience       = 10 * time.Second // wait for another hook of the same conversation that makes a checkpoint
+	hookPatience       = 10 * time.Second // how long a hook waits for another one that makes a checkpoint
 )
 
-// hookRunVerb is `wfs hook run`.
+// hookRunVerb is `wfs hook run`, which the agent calls for each of its events.
 type hookRunVerb struct{ *app }
 
 func (a *hookRunVerb) command() *cobra.Command {
@@ -56,14 +57,15 @@ output, and its exit code is 0 whatever happens, so that it never blocks the age
 	}
 }
 
-// run handles one hook event, if the directory has a session that no run works on.
+// run handles one event of the agent. It does nothing if the directory has no session, or if wfs run works on the
+// session.
 func (a *hookRunVerb) run(ctx context.Context, event string) error {
 	h, err := agents.ReadHook(a.Redactor().Forms().Reader(a.env.Stdin))
 	if err != nil {
 		return fmt.Errorf("cannot read the agent's message: %w", err)
 	}
 	if a.env.Get("WFS_RUN_ID") != "" {
-		return nil // wfs run reads its agent's output and makes checkpoints itself
+		return nil // wfs run reads its agent's output, and makes checkpoints itself
 	}
 	if h.Event = cmp.Or(event, h.Event); filepath.IsAbs(h.Dir) && isDir(h.Dir) {
 		a.env.Dir = h.Dir
@@ -106,7 +108,8 @@ func (a *hookRunVerb) run(ctx context.Context, event string) error {
 	return nil
 }
 
-// inRepository looks for .git in the directory and above, without starting git.
+// inRepository reports whether the directory or one of its parents contains .git. It does not start git, because hooks
+// have to be fast.
 func inRepository(dir string) bool {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -120,10 +123,10 @@ func inRepository(dir string) bool {
 	}
 }
 
-// hookedDir is the run directory of one conversation.
+// hookedDir is the run directory of one conversation. It contains the conversation's log.
 type hookedDir string
 
-// count adds a tool call, and returns the number of calls so far.
+// count counts one tool call of the conversation, and returns the number of calls so far.
 func (d hookedDir) count() (int64, error) {
 	f, err := os.OpenFile(filepath.Join(string(d), "calls"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -136,7 +139,7 @@ func (d hookedDir) count() (int64, error) {
 	return f.Seek(0, io.SeekCurrent) // the end of this write, even if other hooks append meanwhile
 }
 
-// record appends the agent's event to the log, up to maxHookLog bytes.
+// record appends the event to the log of its conversation, unless the log is larger than maxHookLog bytes.
 func (a *hookRunVerb) record(id session.ID, h agents.Hook) (hookedDir, error) {
 	dir, err := a.Clone.Session(id).MakeRunDir(hookedRun + inFileName(h.Conversation))
 	if err != nil {
@@ -158,7 +161,8 @@ func (a *hookRunVerb) record(id session.ID, h agents.Hook) (hookedDir, error) {
 	return hookedDir(dir), err
 }
 
-// inFileName makes a conversation's ID, which comes from outside, safe for a directory name.
+// inFileName returns a conversation's ID with only those characters that are safe in a file name. The ID comes from
+// outside.
 func inFileName(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -169,7 +173,7 @@ func inFileName(id string) string {
 	return id[:min(len(id), 64)]
 }
 
-// hookEvent translates a hook event into an agent event of runs.
+// hookEvent converts a hook event into an agent event, as runs have them. It returns false if there is no such event.
 func hookEvent(h agents.Hook) (agents.Event, bool) {
 	switch h.Event {
 	case "SessionStart":
@@ -184,8 +188,8 @@ func hookEvent(h agents.Hook) (agents.Event, bool) {
 	return agents.Event{}, false
 }
 
-// checkpoint saves the files as they are now. Agents call tools in parallel: a hook waits while another one makes a
-// checkpoint.
+// checkpoint makes a checkpoint of the current files. Agents call tools in parallel, so it waits while another hook of
+// the conversation makes a checkpoint.
 func (a *hookRunVerb) checkpoint(ctx context.Context, id session.ID, run hookedDir, summary string) error {
 	var lock *durable.Lock
 	for waited := time.Duration(0); ; waited += 20 * time.Millisecond {
@@ -208,7 +212,7 @@ func (a *hookRunVerb) checkpoint(ctx context.Context, id session.ID, run hookedD
 }
 
 func (a *hookRunVerb) keep(ctx context.Context, id session.ID, summary string) error {
-	a.Forget() // it was opened for reading
+	a.Forget() // wfs hook has opened the repository for reading only
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs hook", Session: string(id), Current: true})
 	if err != nil {
 		return err
@@ -223,8 +227,8 @@ func (a *hookRunVerb) keep(ctx context.Context, id session.ID, summary string) e
 	return err
 }
 
-// claim leaves a note for the next attempt with the agent's progress report. It is a claim like any other: gates
-// decide.
+// claim leaves the agent's progress report as a note for the next attempt. wfs does not believe it: gates decide, as
+// with every claim.
 func (a *hookRunVerb) claim(id session.ID, h agents.Hook) error {
 	text := agent.ClaimNote(h.Last, a.env.Now)
 	if text == "" {

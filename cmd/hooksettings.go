@@ -11,13 +11,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxSettings is the most bytes of an agent's settings that wfs reads.
+// maxSettings is how many bytes of an agent's settings wfs reads at most.
 const maxSettings = 4 << 20
 
-// hookSeconds is how long the agent waits for a hook. A checkpoint of a large work tree takes time.
+// hookSeconds is how long the agent waits for a hook to end. It is long, because a checkpoint of a large work tree
+// takes time.
 const hookSeconds = 60
 
-// hooked are the events, with Claude Code's names, for which it calls wfs. match selects tools.
+// hooked are the events, by Claude Code's names, for which the agent calls wfs. `match` selects tools.
 var hooked = []struct{ event, match string }{
 	{"SessionStart", ""},
 	{"PreToolUse", "Bash"},
@@ -26,7 +27,7 @@ var hooked = []struct{ event, match string }{
 	{"SessionEnd", ""},
 }
 
-// hookGroup is an entry of an event's list.
+// hookGroup is one entry in the settings' list of hooks for an event.
 type hookGroup struct {
 	Matcher string      `json:"matcher,omitempty"`
 	Hooks   []hookEntry `json:"hooks"`
@@ -38,7 +39,8 @@ type hookEntry struct {
 	Timeout int    `json:"timeout"`
 }
 
-// hookCommand is the command for the agent's shell. It always exits 0, because exit code 2 would block the agent.
+// hookCommand returns the command that the agent runs in a shell for an event. The command always exits with 0, because
+// exit code 2 would block the agent.
 func hookCommand(program, event string) string {
 	return program + " hook run " + event + " || true"
 }
@@ -47,7 +49,8 @@ func isOurHook(command, event string) bool {
 	return strings.Contains(command, "wfs") && strings.Contains(command, " hook run "+event+" ")
 }
 
-// withHooks returns settings with our hooks or, with remove, without them. Everything else stays unchanged.
+// withHooks returns the settings with the hooks of wfs or, if `remove` is set, without them. It changes nothing else in
+// the settings.
 func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		if remove {
@@ -59,9 +62,9 @@ func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var patch []string // as in RFC 6902
+	var patch []string // operations as in RFC 6902
 	add := func(path string, value any) {
-		text, _ := json.MarshalIndent(value, "  ", "  ") // marshalling strings and a number cannot fail
+		text, _ := json.MarshalIndent(value, "  ", "  ") // strings and a number always marshal
 		patch = append(patch, fmt.Sprintf(`{"op": "add", "path": %q, "value": %s}`, path, text))
 	}
 	all := map[string][]hookGroup{}
@@ -106,8 +109,8 @@ func withHooks(text []byte, program string, remove bool) ([]byte, error) {
 	return root.Pack(), nil
 }
 
-// staleHooks returns the JSON paths of our stale hooks of an event, the last one first, and whether removing them
-// empties the event's list.
+// staleHooks finds those hooks of wfs for an event that are `stale`. It returns their JSON paths, the last one first,
+// so that removing one does not shift the others. `emptied` reports whether the event has no hooks left without them.
 func staleHooks(event string, groups []hookGroup, stale func(command string) bool) (gone []string, emptied bool) {
 	left := len(groups)
 	for i, group := range slices.Backward(groups) {
@@ -124,9 +127,9 @@ func staleHooks(event string, groups []hookGroup, stale func(command string) boo
 	return gone, left == 0 && len(groups) > 0
 }
 
-// readHooks parses settings and returns the hooks in them by event; nil if there are none.
+// readHooks parses settings. It returns the hooks in them by event, or nil if there are none.
 func readHooks(text []byte) (root hujson.Value, hooks map[string][]hookGroup, err error) {
-	if root, err = hujson.Parse(bytes.Clone(text)); err != nil { // the values share its memory
+	if root, err = hujson.Parse(bytes.Clone(text)); err != nil { // a clone, because the result shares the memory
 		return root, nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	plain := root.Clone()
@@ -140,7 +143,7 @@ func readHooks(text []byte) (root hujson.Value, hooks map[string][]hookGroup, er
 	return root, settings.Hooks, nil
 }
 
-// hookCommands returns the commands by which hooks call wfs.
+// hookCommands returns the commands of those hooks that call wfs.
 func hookCommands(hooks map[string][]hookGroup) (list []string) {
 	for _, h := range hooked {
 		staleHooks(h.event, hooks[h.event], func(command string) bool {

@@ -12,10 +12,10 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// inbox leaves requests to a session that another process may be running.
+// inbox handles requests (notes, stops) to a session. Another process may be running the session.
 type inbox struct{ *app }
 
-// requestJSON is the output of note and stop.
+// requestJSON is the JSON output of wfs note and wfs stop.
 type requestJSON struct {
 	Version int             `json:"version"`
 	Session session.ID      `json:"session"`
@@ -28,14 +28,15 @@ type requestJSON struct {
 
 // asked is the result of a user's request.
 type asked struct {
-	request string           // its id
-	kept    error            // why it is still pending; nil: it is an event already
-	by      *registry.Holder // the run that will read it; nil: no run
-	session *session.Session // its current state
+	request string           // id of the request
+	kept    error            // why it is still pending; nil if it is an event already
+	by      *registry.Holder // the run that will read it; nil if there is no run
+	session *session.Session // the session's current state
 	next    []string
 }
 
-// request posts a request, so that it is not lost, and then reads it into the session unless a run will do that.
+// request posts a request to the session's inbox, so that it cannot get lost. If no run will read the inbox, it then
+// records the request in the session itself.
 func (a inbox) request(ctx context.Context, command string, v history.View, request session.Request) (asked, error) {
 	id := v.Session.ID
 	r, err := a.Post(id, request)
@@ -56,8 +57,8 @@ func (a inbox) request(ctx context.Context, command string, v history.View, requ
 	return k, err
 }
 
-// takeIn reads the inbox of a session that no other process holds; own is the request of this command. After an error
-// the requests stay pending.
+// takeIn reads the inbox of a session and records its requests, if no other process holds the session. `own` is the id
+// of the request that this command has posted. If takeIn fails, the requests stay pending.
 func (a inbox) takeIn(ctx context.Context, command string, id session.ID, own string) (*session.Session, error) {
 	if err := a.NotHeld(id, "is running"); err != nil {
 		return nil, err
@@ -71,13 +72,14 @@ func (a inbox) takeIn(ctx context.Context, command string, id session.ID, own st
 	return &h.S, err
 }
 
-// wake asks a run that waits for a limit, in the background or in another terminal, to try at once. woken is false if
-// no run waits, or for options that a run in progress cannot accept.
+// wake tells a run that waits until a usage limit resets to try again at once. The run may be in the background or in
+// another terminal. `woken` is false if no run holds the session, or if the options o include some that a run in
+// progress cannot accept.
 func (a inbox) wake(ctx context.Context, name string, o engine.RunOptions) (woken bool, err error) {
 	if o != (engine.RunOptions{Now: true, Note: o.Note}) {
 		return false, nil
 	}
-	if err := a.OpenWriter(ctx); err != nil { // a writer, because it may continue as an ordinary run
+	if err := a.OpenWriter(ctx); err != nil { // a writer, because the command may become a run itself
 		return false, err
 	}
 	id, err := a.Resolve(ctx, name)
@@ -108,7 +110,7 @@ func (a inbox) wake(ctx context.Context, name string, o engine.RunOptions) (woke
 	return true, a.sayAsked(s, r, who, "tries again now, and does not wait any longer", "wfs stop "+string(id))
 }
 
-// sayAsked prints the request that was left for a run, and what the run will do.
+// sayAsked prints that a run was asked for something, and what it will do (`does`). `then` is a next command.
 func (a inbox) sayAsked(s *session.Session, r session.Request, who registry.Holder, does, then string) error {
 	next := []string{"wfs watch " + string(s.ID), then}
 	if a.json {

@@ -17,23 +17,23 @@ import (
 type initJSON struct {
 	Version  int                 `json:"version"`
 	Config   string              `json:"config"`
-	Local    string              `json:"local,omitempty"`  // file that names the agent, if written
-	Gate     *workflows.Gate     `json:"gate,omitempty"`   // the first one; null: a person approves the work
-	Result   *session.GateResult `json:"result,omitempty"` // of that gate
-	More     []initGate          `json:"more,omitempty"`   // further gates
+	Local    string              `json:"local,omitempty"`  // file that names the agent; "" if it was not written
+	Gate     *workflows.Gate     `json:"gate,omitempty"`   // the first gate; null: a person approves the work
+	Result   *session.GateResult `json:"result,omitempty"` // result of the first gate
+	More     []initGate          `json:"more,omitempty"`   // the other gates
 	Workflow string              `json:"workflow,omitempty"`
 	Red      []session.TestID    `json:"red,omitempty"`
 	Flaky    []session.TestID    `json:"flaky,omitempty"`
 	Clean    *initClean          `json:"clean,omitempty"`
 	Needs    string              `json:"needs,omitempty"`
-	Failed   []string            `json:"failed,omitempty"` // commands that could not run or already fail
+	Failed   []string            `json:"failed,omitempty"` // commands that cannot run here, or fail already
 	Agent    string              `json:"agent,omitempty"`
 	Allow    []string            `json:"allow,omitempty"`
 	Next     []string            `json:"next"`
-	Backup   string              `json:"backup,omitempty"` // of the configuration that was replaced
+	Backup   string              `json:"backup,omitempty"` // copy of the configuration that was replaced
 }
 
-// initGate is a gate that was tried.
+// initGate is a gate that was tried, with its result.
 type initGate struct {
 	Gate   workflows.Gate     `json:"gate"`
 	Result session.GateResult `json:"result"`
@@ -49,7 +49,7 @@ type initOptions struct {
 	force, yes   bool
 	agent        string
 	allow        []string
-	typed        bool // the agent was given for one session only: do not write it
+	typed        bool // the agent is for one session only: do not write it
 }
 
 type initVerb struct {
@@ -126,7 +126,7 @@ func (a *initVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// mayReplace refuses to replace a configuration, except a regular file with --force.
+// mayReplace returns an error if a configuration exists, unless it is a regular file and --force was given.
 func (a *initVerb) mayReplace() error {
 	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	if info, err := os.Lstat(file); err == nil && !a.o.force {

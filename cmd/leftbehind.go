@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// sayLeftBehind reminds of uncommitted changes that were left on a branch.
+// sayLeftBehind reminds the user of uncommitted changes that were left on a branch when a session began, and says how
+// to get them back.
 func sayLeftBehind(ctx context.Context, w *workspace.Workspace, branch string, say func(string, ...any)) error {
 	parked, err := w.Engine.Parked(ctx, branch)
 	for _, op := range parked {
@@ -26,9 +27,10 @@ func sayLeftBehind(ctx context.Context, w *workspace.Workspace, branch string, s
 	return err
 }
 
-// leftIn lists the rescues of changes that were left on branches in a work tree that was just removed.
+// leftIn is called after a work tree was removed. It returns the refs that hold uncommitted changes which had been left
+// on branches in that work tree. Such refs are called rescues.
 func leftIn(ctx context.Context, repo *gitstate.Repo, worktree string) []string {
-	ops, _, _ := repo.OpLog(ctx, worktree) // the readable part
+	ops, _, _ := repo.OpLog(ctx, worktree) // entries that cannot be read are missing
 	var refs []string
 	for _, op := range oplog.ParkedAnywhere(ops) {
 		if repo.Lacks(ctx, "", op.Turn.Rescue) {
@@ -38,7 +40,8 @@ func leftIn(ctx context.Context, repo *gitstate.Repo, worktree string) []string 
 	return refs
 }
 
-// waysBackTo says how to restore changes that were left in a work tree that no longer exists.
+// waysBackTo says how to restore uncommitted changes that were left in a work tree that no longer exists. `rescue` is
+// the ref that holds them.
 func waysBackTo(ctx context.Context, repo *gitstate.Repo, rescue string) []string {
 	from := "a branch"
 	if tip, err := repo.Ref(ctx, rescue); err == nil {
@@ -51,8 +54,8 @@ func waysBackTo(ctx context.Context, repo *gitstate.Repo, rescue string) []strin
 			from, from))
 }
 
-// stayBehind says how to restore changes that were uncommitted on the user's branches when a session was created or
-// checked out. Their rescues outlive the session.
+// stayBehind says how to restore the changes that were uncommitted on the user's branches when a session was created or
+// checked out. It is for sessions that are being deleted: the refs that hold the changes remain.
 func stayBehind(ctx context.Context, repo *gitstate.Repo, id session.ID) ([]string, error) {
 	rescues, err := repo.Rescues(ctx, id)
 	var lines []string

@@ -24,7 +24,7 @@ type listJSON struct {
 	Sessions []present.Session `json:"sessions"`
 }
 
-// statuses are the values of list --status.
+// statuses are the valid values of list --status.
 var statuses = []string{
 	string(session.StatusCreated), string(session.StatusRunning), string(session.StatusPaused), string(
 		session.StatusInterrupted),
@@ -82,7 +82,7 @@ func (a *listVerb) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// checkFlags refuses unknown statuses, and flags that exclude each other.
+// checkFlags returns an error for an unknown status, and for flags that exclude each other.
 func (a *listVerb) checkFlags() error {
 	if a.status != "" && !slices.Contains(statuses, a.status) {
 		e := usage("", "--status %q: it is one of %s", a.status, strings.Join(statuses, ", "))
@@ -97,7 +97,8 @@ func (a *listVerb) checkFlags() error {
 	return nil
 }
 
-// noteAbsent explains why sessions may be missing from a list of n.
+// noteAbsent explains why the list, which has n sessions, may be shorter than the user expects: sessions on a remote
+// were not fetched, or there are none at all.
 func (a *listVerb) noteAbsent(ctx context.Context, n int) {
 	if remote, command := a.SomeRemote(ctx); remote != "" {
 		a.note("%s has sessions that were not fetched: %s", remote, command)
@@ -107,8 +108,8 @@ func (a *listVerb) noteAbsent(ctx context.Context, n int) {
 	}
 }
 
-// sessions describes every session; with brief, only the fields that List prints. An unreadable session is listed with
-// the reason.
+// sessions describes all sessions. If `brief` is set, it fills in only the fields that List prints, which may come from
+// a cache. A session that cannot be read is in the list with the reason.
 func (a *listVerb) sessions(ctx context.Context, brief bool) ([]present.Session, error) {
 	list := []present.Session{}
 	all, err := a.Repo.Sessions(ctx)
@@ -142,7 +143,8 @@ func (a *listVerb) sessions(ctx context.Context, brief bool) ([]present.Session,
 	return list, nil
 }
 
-// describeAt describes a session from its ledger. in is the work tree that has it checked out, or nil.
+// describeAt describes a session from its ledger at the commit `tip`. `in` is the work tree that has the session
+// checked out, or nil.
 func (a *listVerb) describeAt(ctx context.Context, id session.ID, tip session.Commit, in *worktree.Worktree, brief bool,
 ) present.Session {
 	var j present.Session
@@ -160,7 +162,8 @@ func (a *listVerb) describeAt(ctx context.Context, id session.ID, tip session.Co
 	return a.describe(&v.Session, in)
 }
 
-// damagedSessions lists the sessions whose ledger ref cannot be read. It returns err if the cause is something else.
+// damagedSessions lists the sessions whose ledger ref cannot be read. It is called with the error err of reading all
+// sessions, and returns err if such refs are not its cause.
 func (a *listVerb) damagedSessions(ctx context.Context, err error) ([]present.Session, error) {
 	list := []present.Session{}
 	_, broken, e := a.Repo.OurRefs(ctx)

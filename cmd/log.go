@@ -17,9 +17,9 @@ type logJSON struct {
 	ID          session.ID           `json:"id"`
 	Current     int                  `json:"current"`
 	Checkpoints []session.Checkpoint `json:"checkpoints"` // newest first
-	// with --graph: maps a checkpoint to the one it builds on
+	// BuildsOn is for --graph: it maps each checkpoint's number to the checkpoint that it builds on.
 	BuildsOn map[int]int       `json:"builds_on,omitempty"`
-	Claims   int               `json:"claims"`            // of the agent, that it is done
+	Claims   int               `json:"claims"`            // how often the agent claimed to be done
 	Refuted  []session.Refuted `json:"refuted,omitempty"` // claims that were not true
 
 	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"`

@@ -12,7 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// became finds out where a session's work ended up. It runs several git processes: call it only on request.
+// became finds out where a session's work ended up, such as in a branch into which it was merged. It runs several git
+// processes, so call it only if the user asks for it.
 func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (handover.Fate, error) {
 	w, err := workOf(ctx, repo, s)
 	if err != nil {
@@ -21,7 +22,8 @@ func became(ctx context.Context, repo *gitstate.Repo, s *session.Session) (hando
 	return repo.Fate(ctx, w)
 }
 
-// workOf is the work that was handed over or, before that, the end of the session's branch.
+// workOf returns a session's work: the handed-over commit or, if there was no handover, the end of the session's
+// branch.
 func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (handover.Work, error) {
 	w := handover.Work{Base: s.BaseRef}
 	if f := s.Finished; f != nil {
@@ -38,7 +40,8 @@ func workOf(ctx context.Context, repo *gitstate.Repo, s *session.Session) (hando
 	return w, err
 }
 
-// unmerged is a commit of a session outside its work that is in no branch, "" if there is none.
+// unmerged returns a commit of a session that is neither part of its work nor in any branch of the user's. It returns
+// "" if there is none.
 func unmerged(ctx context.Context, in *workspace.Workspace, s *session.Session) (session.Commit, error) {
 	w, err := workOf(ctx, in.Repo, s)
 	if err != nil {
@@ -54,9 +57,10 @@ func unmerged(ctx context.Context, in *workspace.Workspace, s *session.Session) 
 	return "", err
 }
 
-// alsoMade lists the newest commits of a session that its work does not contain: the last checkpoint, if the user went
-// back from it; the end of its branch, which may have grown after the handover; and commits by hand from which the
-// branch was moved away. After a handover it ignores a last checkpoint that is an attempt.
+// alsoMade lists a session's newest commits that its work does not contain. These can be: the last checkpoint, if the
+// user went back to an earlier one; the end of the session's branch, which may have grown after the handover; and
+// commits that a person made by hand, from which the branch was then moved away. After a handover, it ignores the last
+// checkpoint if that is an attempt.
 func alsoMade(ctx context.Context, in *workspace.Workspace, s *session.Session) (made []session.Commit, err error) {
 	from, last := s.At(s.Current).Code, s.Checkpoints[len(s.Checkpoints)-1]
 	all := []session.Commit{last.Code}
@@ -83,8 +87,8 @@ func alsoMade(ctx context.Context, in *workspace.Workspace, s *session.Session) 
 	return made, err
 }
 
-// movedFrom is the newest commit by hand from which the session's branch was moved away, or "". The ledger keeps it
-// reachable.
+// movedFrom returns the newest commit made by hand from which the session's branch was then moved away, or "". The
+// ledger keeps this commit reachable.
 func movedFrom(ctx context.Context, in *workspace.Workspace, id session.ID) (session.Commit, error) {
 	commits, err := in.Repo.Ledgers(ctx, id)
 	if err != nil {
@@ -109,7 +113,8 @@ func movedFrom(ctx context.Context, in *workspace.Workspace, id session.ID) (ses
 	return "", nil
 }
 
-// withFate filters sessions by whether their work is merged, and adds where it ended up.
+// withFate returns those sessions whose work is merged, or for --no-merged is not merged. It adds where their work
+// ended up.
 func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]present.Session, error) {
 	kept := []present.Session{}
 	for _, j := range list {
@@ -131,7 +136,7 @@ func (a *listVerb) withFate(ctx context.Context, list []present.Session) ([]pres
 	return kept, nil
 }
 
-// listDeleted lists deleted sessions.
+// listDeleted prints the deleted sessions that can still be restored.
 func (a *listVerb) listDeleted(ctx context.Context) error {
 	all, err := a.Deletions(ctx)
 	if err != nil {

@@ -10,31 +10,31 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// movedJSON is the output of a command that moves HEAD or files.
+// movedJSON is the JSON output of a command that moves HEAD or files.
 type movedJSON struct {
 	Version   int              `json:"version"`
 	Did       string           `json:"did"`
 	Session   session.ID       `json:"session"`
 	Operation int64            `json:"operation,omitempty"`
 	Head      string           `json:"head,omitempty"`
-	Worktree  string           `json:"worktree,omitempty"` // of the move, if it is not the current one
+	Worktree  string           `json:"worktree,omitempty"` // work tree that was changed, if not the current one
 	Changes   []session.Change `json:"changes"`
 	keptJSON
-	Saved int      `json:"saved_checkpoint,omitempty"` // checkpoint with edits of the session that was left
+	Saved int      `json:"saved_checkpoint,omitempty"` // checkpoint with the edits of the session that the user left
 	Note  string   `json:"note,omitempty"`
-	Also  []string `json:"also,omitempty"` // operations that were undone or redone before
+	Also  []string `json:"also,omitempty"` // earlier operations that the same command undid or redid
 	Next  []string `json:"next"`
 }
 
-// moved prints the result of a command that moved HEAD or files.
+// moved prints the result of a command that moved HEAD or files, such as switch, resume or undo.
 type moved struct {
 	*app
 	h     *engine.Hand
 	r     *transition.Relocated // nil: there was nothing to do
-	saved *session.Checkpoint   // edits of the session that was left
+	saved *session.Checkpoint   // edits of the session that the user left
 }
 
-// say prints what moved and how to undo it.
+// say prints which files and refs were moved, and how to undo that.
 func (a moved) say() error {
 	h, r, saved := a.h, a.r, a.saved
 	head, err := a.Repo.Head(context.Background())
@@ -73,7 +73,7 @@ func (a moved) say() error {
 		a.out("%s", did)
 	}
 	did, again := movedAs(j.Did)
-	if len(r.Also) > 0 || r.Event.Turn.Worktree == "" { // without a work tree no file was touched
+	if len(r.Also) > 0 || r.Event.Turn.Worktree == "" { // an operation without a work tree changes no files
 		a.out("%s", did)
 	}
 	if r.Event.Turn.Worktree != "" {
@@ -81,7 +81,7 @@ func (a moved) say() error {
 			did = "all in all"
 		}
 		a.out("%s: now %s%s, %s", did, a.headAt(head), a.InTree(), changedFiles(len(r.Changes)))
-		// Changes that were carried or left are printed elsewhere, with their location.
+		// The changes that a new session took along or left on the branch are printed elsewhere.
 		rescued := r.Rescued
 		if r.Event.How == session.MoveNew && r.Event.Turn.Rescue != "" && len(h.S.Carried)+len(h.S.Left) > 0 {
 			rescued = r.Event.Turn.Found
@@ -98,7 +98,7 @@ func (a moved) say() error {
 	return nil
 }
 
-// headAt says where HEAD is.
+// headAt describes the position of HEAD: its branch, or a commit.
 func (a moved) headAt(head session.Head) string {
 	switch {
 	case head.Ref != "":
@@ -109,7 +109,7 @@ func (a moved) headAt(head session.Head) string {
 	return "at " + head.Commit.Short() + ", on no branch"
 }
 
-// saySaved names the checkpoint with the edits of a session, if there is one.
+// saySaved names the checkpoint that holds the edits of a session, if one was made.
 func saySaved(out func(string, ...any), c *session.Checkpoint) {
 	if c != nil {
 		out("checkpoint %d: %s", c.Number, c.Summary)
@@ -123,7 +123,8 @@ func changedFiles(n int) string {
 	return fmt.Sprintf("%d %s changed", n, plural(n, "file", "files"))
 }
 
-// movedAs describes an operation by its summary, and says whether undo or redo reverts it.
+// movedAs describes an operation by its summary `did`. It also returns the command that reverts the operation: "undo"
+// or "redo".
 func movedAs(did string) (said, again string) {
 	if what, ok := strings.CutPrefix(did, "redo: "); ok {
 		return "redid: " + what, "undo"

@@ -18,22 +18,22 @@ import (
 // newOptions are the flags of `wfs new`.
 type newOptions struct {
 	goal, workflow, agent, spec, from string
-	fork                              bool // from is a checkpoint of another session
+	fork                              bool // `from` is a checkpoint of another session
 	carry, leave                      bool
 	worktree                          bool // use a work tree of its own
-	yes                               bool // trust the current .wfs/
+	yes                               bool // trust the current files below .wfs/
 	runs                              bool // wfs start: a run follows
-	another                           bool // even if a session has the same spec
+	another                           bool // even if an unfinished session has the same spec
 	dir                               string
 
 	budget workflows.Budget
 
 	holdout string             // as typed: a directory, a ref, or noHoldout
-	taken   *takenHoldout      // its content
-	pinned  *workflows.Holdout // digest and number of files
+	taken   *takenHoldout      // the tests that `holdout` names
+	pinned  *workflows.Holdout // digest and number of these tests
 
-	keep      *workflows.Agent // of a session that is pinned again
-	keepTyped bool             // it was given by a flag, not by the configuration
+	keep      *workflows.Agent // agent of a session whose configuration is pinned again
+	keepTyped bool             // a flag chose this agent, not the configuration
 }
 
 func (o *newOptions) pinning() workspace.Pinning {
@@ -85,7 +85,7 @@ in turn. If an open session has the same spec, wfs proposes to resume it; --agai
 			if o.carry && o.leave {
 				return usage("wfs new --help", "--carry and --leave exclude each other")
 			}
-			o.goal = a.Redact(first(args)) // redacted first, because the session's name is derived from it
+			o.goal = a.Redact(first(args)) // redact first: the session's name is derived from it
 			return beginNew(c.Context(), &newborn{app: a.app, o: *o})
 		},
 	}
@@ -93,7 +93,7 @@ in turn. If an open session has the same spec, wfs proposes to resume it; --agai
 	return c
 }
 
-// newFlags adds the flags of wfs new and wfs start.
+// newFlags adds the flags that wfs new and wfs start share.
 func newFlags(c *cobra.Command, o *newOptions) {
 	f := c.Flags()
 	f.StringVar(&o.workflow, "workflow", "", "`name` of the workflow (default: the configuration's, else tdd)")
@@ -111,18 +111,18 @@ func newFlags(c *cobra.Command, o *newOptions) {
 	f.StringVar(&o.dir, "dir", "", "`directory` of that work tree (default: beside the main one)")
 }
 
-// newborn is a session that is being created, here or in a work tree of its own.
+// newborn is a session that is being created, in this work tree or in a new one.
 type newborn struct {
 	*app
 	o        newOptions
 	b        transition.Birth
 	settings *workflows.Settings
-	saved    *session.Checkpoint // edits of the session that is left here
+	saved    *session.Checkpoint // edits of the session that the user leaves
 	h        *engine.Hand
 	r        *transition.Relocated
 }
 
-// beginNew creates a session here, or in a work tree of its own.
+// beginNew creates a session in this work tree, or in a new one with --worktree.
 func beginNew(ctx context.Context, n *newborn) error {
 	if n.o.dir != "" && !n.o.worktree {
 		return usage(n.again("--worktree"), "--dir is the directory of a work tree of the session's own")
@@ -138,7 +138,8 @@ func beginNew(ctx context.Context, n *newborn) error {
 	return err
 }
 
-// begin creates a session, step by step. The step before the last creates it; before that, there is nothing to undo.
+// begin creates a session, step by step. The last step but one creates it; if an earlier step fails, nothing has to be
+// undone.
 func (n *newborn) begin(ctx context.Context) error {
 	steps := []func(context.Context) error{n.Suits, n.beginHere, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name,
 		n.create, n.trust}
@@ -157,7 +158,7 @@ func (n *newborn) begin(ctx context.Context) error {
 
 func (n *newborn) beginHere(ctx context.Context) error { return n.Begin(ctx, "wfs new", true) }
 
-// choosePlan determines the plan of the session.
+// choosePlan determines the session's plan, which is the configuration, workflow and agent that it keeps.
 func (n *newborn) choosePlan(ctx context.Context) error {
 	if err := n.takeHoldout(ctx); err != nil {
 		return err
@@ -168,8 +169,8 @@ func (n *newborn) choosePlan(ctx context.Context) error {
 	return n.pin(ctx)
 }
 
-// chooseStart determines the commit from which the session starts. Edits of a session that is left here become a
-// checkpoint.
+// chooseStart determines the commit from which the session starts. If this work tree has another session checked out,
+// the edits there become a checkpoint first.
 func (n *newborn) chooseStart(ctx context.Context) (err error) {
 	if !n.o.worktree {
 		if n.saved, err = n.Leave(ctx, "wfs new", ""); err != nil {
@@ -182,10 +183,10 @@ func (n *newborn) chooseStart(ctx context.Context) (err error) {
 	return err
 }
 
-// name locks a free name, and stores the hold-out tests of that session.
+// name chooses a free name and locks it, and stores the session's hold-out tests under that name.
 func (n *newborn) name(ctx context.Context) (err error) {
 	hold := func(id session.ID) error { return n.Hold("wfs new", id) }
-	if n.o.worktree { // another command may hold this work tree
+	if n.o.worktree { // another command may hold the lock of this work tree
 		hold = func(id session.ID) error { return n.HoldSession("wfs new", id) }
 	}
 	if n.b.Created.ID, err = n.HoldFree(ctx, n.o.goal, hold); err != nil {
@@ -212,7 +213,7 @@ func (n *newborn) trust(context.Context) error {
 	return n.TrustNow(n.b.Created.PlanDigest, "session "+string(n.h.ID))
 }
 
-// carryOrLeave decides whether uncommitted changes are carried into the session or left on the branch.
+// carryOrLeave decides about uncommitted changes: the session takes them along, or they are left on the branch.
 func (n *newborn) carryOrLeave(ctx context.Context) error {
 	b, carry := &n.b, n.o.carry
 	snap, names, err := n.Uncommitted(ctx, b)
@@ -222,7 +223,7 @@ func (n *newborn) carryOrLeave(ctx context.Context) error {
 	if err != nil || snap.Clean() {
 		return err
 	}
-	if len(names) == 0 { // staged, and then reverted in the files
+	if len(names) == 0 { // the changes are only in the index, not in the files
 		names = []string{"(staged only)"}
 	}
 	switch {
@@ -262,12 +263,13 @@ func (n *newborn) askCarry(ctx context.Context, names []string) (carry bool, err
 	return answer == "carry", err
 }
 
-// resumeInstead is the user's answer to resume an existing session with the same spec instead.
+// resumeInstead is an error that stands for the user's answer: do not create a session, but resume this one, which has
+// the same spec.
 type resumeInstead session.ID
 
 func (r resumeInstead) Error() string { return "resume " + string(r) }
 
-// sameSpec asks before it creates a second session with the spec of an unfinished one.
+// sameSpec asks the user before it creates a session with a spec that an unfinished session already has.
 func (n *newborn) sameSpec(ctx context.Context) error {
 	c, o := &n.b.Created, &n.o
 	if c.SpecDigest == "" || o.another || strings.Contains(o.from, "@") {
@@ -289,7 +291,8 @@ func (n *newborn) sameSpec(ctx context.Context) error {
 	return err
 }
 
-// choose asks for one of two options, by a word or its first letter. Quitting ends the command.
+// choose asks the user for one of two options, by its word or its first letter. If the user quits, it returns an error
+// that ends the command.
 func (n *newborn) choose(ctx context.Context, question, flag, one, other string) (string, error) {
 	answer, err := n.promptFor(ctx, question, flag, one, one[:1], other, other[:1], "quit", "q", "")
 	switch {

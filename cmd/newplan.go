@@ -12,7 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// pin resolves the plan of the session from files that are read once, so that the trusted text is the text in use.
+// pin determines the session's plan from the configuration files. It reads the files only once, so that the text that
+// the user has trusted is the text that the session uses.
 func (n *newborn) pin(ctx context.Context) error {
 	o := &n.o
 	if err := n.configured(ctx); err != nil {
@@ -46,7 +47,7 @@ func (n *newborn) pin(ctx context.Context) error {
 	return n.sameSpec(ctx)
 }
 
-// mayUse refuses rules that are not trusted; --yes trusts them.
+// mayUse returns an error if the user has not trusted the files below .wfs/. With --yes it trusts them.
 func (n *newborn) mayUse(list workspace.Rules) error {
 	if n.o.yes && len(list) > 0 {
 		if err := n.TrustRules("--yes", list, "files below .wfs/"); err != nil {
@@ -56,7 +57,7 @@ func (n *newborn) mayUse(list workspace.Rules) error {
 	return n.MustTrust(list)
 }
 
-// notePlan names the agent and the reviewer, and warns about agents that cannot work.
+// notePlan prints the agent and the reviewer, and warns about agents that cannot work here.
 func (n *newborn) notePlan(ctx context.Context) {
 	plan, config := n.b.Plan, &n.settings.Config
 	if c := plan.Agent.Card; c != nil && c == config.Agent.Card {
@@ -70,7 +71,7 @@ func (n *newborn) notePlan(ctx context.Context) {
 	noteLacking(ctx, n.Workspace, plan)
 }
 
-// fork copies the plan of the session that is forked.
+// fork copies the plan from the session that is being forked.
 func (n *newborn) fork(ctx context.Context) (err error) {
 	o := &n.o
 	if cmp.Or(o.workflow, o.agent, o.spec, o.holdout) != "" || o.carry {

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// say prints the new session, and the next commands unless a run follows.
+// say prints the new session. It also prints the next commands, unless a run follows.
 func (a *newborn) say(ctx context.Context) error {
 	h, r, saved := a.h, a.r, a.saved
 	s := &h.S
@@ -51,7 +51,7 @@ func (a *newborn) say(ctx context.Context) error {
 	if n := len(r.Changes); n > 0 {
 		a.out("%s changed here", present.N(n, "file"))
 	}
-	if len(s.Carried)+len(s.Left) == 0 || s.Fork != nil || len(r.Rescued) > 1 { // otherwise it was printed above
+	if len(s.Carried)+len(s.Left) == 0 || s.Fork != nil || len(r.Rescued) > 1 { // else printed above
 		sayKept(a.Repo, wasThere, r.Rescued, a.out)
 	}
 	if r.Note != "" {
@@ -64,7 +64,7 @@ func (a *newborn) say(ctx context.Context) error {
 	return nil
 }
 
-// goesOn says where a fork continues.
+// goesOn says in which phase, lap and item a fork continues.
 func goesOn(s *session.Session) string {
 	if s.Phase == workflows.Done {
 		return "the work is completed there"

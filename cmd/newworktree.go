@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// beginElsewhere opens the repository without a lock on this work tree, which the session does not use and another
-// command may hold.
+// beginElsewhere opens the repository for a session in a new work tree. It does not lock the current work tree, because
+// the session does not use it, and another command may hold its lock.
 func (n *newborn) beginElsewhere(ctx context.Context) error {
 	err := n.Ready(ctx, true)
 	if err == nil {
@@ -17,8 +17,8 @@ func (n *newborn) beginElsewhere(ctx context.Context) error {
 	return err
 }
 
-// createInTree creates the session in a work tree of its own. Until the session's ledger exists, removing the work tree
-// undoes everything; after that, the next command completes the rest.
+// createInTree creates the session in a new work tree. If it fails before the session's ledger exists, removing the
+// work tree undoes everything. If it fails later, the next command completes the rest.
 func (n *newborn) createInTree(ctx context.Context) error {
 	n.b.Own = true
 	main, err := n.MainRepo(ctx)
@@ -48,7 +48,8 @@ func (n *newborn) createInTree(ctx context.Context) error {
 	return nil
 }
 
-// carryAlong copies the uncommitted changes of this work tree into checkpoint 0 with --carry. They also stay here.
+// carryAlong determines the files of checkpoint 0. With --carry these are the files of this work tree with all
+// uncommitted changes, which also stay here. Otherwise they are the files of the commit from which the session starts.
 func (n *newborn) carryAlong(ctx context.Context) (err error) {
 	b := &n.b
 	if !n.o.carry {
@@ -67,7 +68,7 @@ func (n *newborn) carryAlong(ctx context.Context) (err error) {
 	return err
 }
 
-// sayTree lists the files that were copied or linked into a new work tree.
+// sayTree lists the files that were copied or linked from the main work tree into the new one.
 func (n *newborn) sayTree(ctx context.Context, p room.Provisioned) {
 	if n.json {
 		return

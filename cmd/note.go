@@ -79,7 +79,7 @@ func (a *noteVerb) run(ctx context.Context, args []string) error {
 	return a.say(id, k)
 }
 
-// say prints who reads the note, and when.
+// say prints which run will read the note, and when.
 func (a *noteVerb) say(id session.ID, k asked) error {
 	j := requestJSON{Version: jsonVersion, Session: id, Request: k.request, Taken: k.kept == nil,
 		Status: k.session.Status, Next: k.next}
@@ -106,7 +106,8 @@ func (a *noteVerb) say(id session.ID, k asked) error {
 	return nil
 }
 
-// noteMissing refuses a text that is the name of a session: the note is missing, or follows it.
+// noteMissing returns an error if the text of the note is the name of a session. The user has then forgotten the note,
+// or typed it in the wrong place.
 func (a *noteVerb) noteMissing(ctx context.Context, text, name string) error {
 	id, err := session.ParseID(text)
 	if err != nil {
@@ -123,12 +124,12 @@ func (a *noteVerb) noteMissing(ctx context.Context, text, name string) error {
 		"%s is a session, and the note is missing", id)
 }
 
-// takesNote refuses a note that no attempt would read.
+// takesNote returns an error if no attempt would read the note.
 func takesNote(s *session.Session, text string) error {
 	if s.Status.Final() {
 		return session.Refuse(session.RefuseFinal, "wfs show "+string(s.ID), "%s is %s: it would not be read", s.ID, s.Status)
 	}
-	if w := s.Waiting; s.Status == session.StatusWaiting && (w.Agree || w.Approve) { // an approval would drop it
+	if w := s.Waiting; s.Status == session.StatusWaiting && (w.Agree || w.Approve) { // an approval would drop the note
 		return usage(fmt.Sprintf(`wfs reject %s -m "what is still missing"`, s.ID),
 			"%s waits for a yes or a no, and a note is neither", s.ID)
 	}
@@ -139,7 +140,8 @@ func takesNote(s *session.Session, text string) error {
 	return fitsBrief(waiting, text)
 }
 
-// fitsBrief refuses a text that is too long for a brief, or that would push unread notes out of it.
+// fitsBrief returns an error if the text is too long for a brief (the agent's prompt), or if the brief has no room for
+// it besides the unread notes `waiting`.
 func fitsBrief(waiting []string, text string) error {
 	what := "the text is longer than what a brief takes"
 	switch {

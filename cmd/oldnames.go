@@ -11,13 +11,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// oldNames are earlier names of commands, with the current ones. They still work, for scripts and habits.
+// oldNames maps the former names of commands to the current ones. The former names still work, for scripts and habits.
 var oldNames = []struct{ old, now string }{
 	{"attach", "watch"}, {"events", "log --events"}, {"op log", "undo --list"}, {"worktree remove", "delete --worktree"},
 	{"repin", "edit --reload"}, {"rename", "edit SESSION --name"}, {"budget set", "edit --budget-usd"},
 }
 
-// spelledNow replaces an earlier command name by the current one, and prints it.
+// spelledNow replaces the former name of a command by the current one, and tells the user the current name.
 func spelledNow(args []string, say func(string, ...any)) []string {
 	for _, n := range oldNames {
 		words, now := strings.Fields(n.old), strings.Fields(n.now)
@@ -29,7 +29,7 @@ func spelledNow(args []string, say func(string, ...any)) []string {
 			isNow(say, "wfs "+n.now)
 		}
 		switch n.old {
-		case "rename": // SESSION TITLE
+		case "rename": // rename SESSION TITLE
 			if len(rest) > 1 {
 				return append([]string{"edit", rest[0], "--name"}, rest[1:]...)
 			}
@@ -42,7 +42,7 @@ func spelledNow(args []string, say func(string, ...any)) []string {
 	return args
 }
 
-// budgetFlagsNow replaces --usd by --budget-usd.
+// budgetFlagsNow replaces former budget flags such as --usd by the current ones, such as --budget-usd.
 func budgetFlagsNow(words []string) []string {
 	for i, word := range words {
 		if flag, ok := strings.CutPrefix(word, "--"); ok && flag != "json" {
@@ -54,7 +54,8 @@ func budgetFlagsNow(words []string) []string {
 
 func isNow(say func(string, ...any), command string) { say("note: this is now %q", command) }
 
-// oldPhaseVerb has the earlier forms of reject --to and approve --anyway, with optional arguments.
+// oldPhaseVerb is `wfs phase back` and `wfs phase skip`, the former names of reject --to and approve --anyway. Their
+// arguments are optional.
 type oldPhaseVerb struct {
 	*app
 	why, session string

@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace/onevent"
 )
 
-// noticeJSON is the standard input of the on-event command.
+// noticeJSON is what the user's on-event command gets on its standard input.
 type noticeJSON struct {
 	Version int             `json:"version"`
 	Event   string          `json:"event"`
@@ -19,14 +19,15 @@ type noticeJSON struct {
 	Session present.Session `json:"session"`
 }
 
-// notices runs the user's on-event command for events of a run.
+// notices calls the on-event command: a command from the user's configuration that reports events of a run, for example
+// by mail.
 type notices struct {
 	app    *app
 	to     *onevent.Commands
-	driven bool // the run has begun; earlier errors are on the user's terminal
+	driven bool // the run has begun; the user sees earlier errors
 }
 
-// event handles an event of the run; s is the session after it.
+// event calls the command if the event is one that users want to know. s is the session's state after the event.
 func (n *notices) event(e session.Event, s *session.Session) {
 	switch b := e.Body.(type) {
 	case session.Driving:
@@ -48,14 +49,14 @@ func (n *notices) event(e session.Event, s *session.Session) {
 	}
 }
 
-// failed reports a run that ended with an error.
+// failed calls the command for a run that ended with an error.
 func (n *notices) failed(s *session.Session, err error) {
 	if n.driven {
 		n.tell("failed", s, err.Error())
 	}
 }
 
-// wait waits for commands that still run, up to their time limit.
+// wait waits until all started commands have ended, but not longer than their time limit.
 func (n *notices) wait() {
 	if n != nil {
 		n.to.Wait()
@@ -72,7 +73,7 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 	})
 }
 
-// summaryOf says in one line what the user should know.
+// summaryOf returns one line with the session's state, or with `what` happened, and why the session has stopped.
 func summaryOf(s *session.Session, event, what string, now time.Time) string {
 	parts := []string{string(s.ID) + " " + present.Stands(s)}
 	if what != "" {

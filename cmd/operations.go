@@ -13,12 +13,12 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// opJSON is one operation and its state.
+// opJSON is one operation of the operation log, and whether it can be undone or redone.
 type opJSON struct {
 	session.Op
-	Worktree string `json:"worktree"` // its id
-	// State is "undo" or "redo" if the next wfs undo or wfs redo reverts the operation, "taken_back" if it was undone,
-	// else "done".
+	Worktree string `json:"worktree"` // id of the work tree
+	// State is "undo" or "redo" if the next wfs undo or wfs redo concerns this operation. It is "taken_back" if the
+	// operation was undone, and "done" otherwise.
 	State string `json:"state"`
 }
 
@@ -37,7 +37,7 @@ func (o *opsFlags) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.moves, "moves", false, "with --list: what each operation moved")
 }
 
-// listOps lists the operations of this work tree, or of a session.
+// listOps prints the operations of this work tree, or those of one session.
 func (a *undoVerb) listOps(ctx context.Context, name string, o opsFlags) error {
 	if err := a.Open(ctx); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (a *undoVerb) listOps(ctx context.Context, name string, o opsFlags) error {
 	return nil
 }
 
-// operations returns the operations of this work tree or of all, newest first.
+// operations returns the operations of this work tree, newest first. With `all` it returns those of all work trees.
 func (a *undoVerb) operations(ctx context.Context, all bool) (opsJSON, error) {
 	j := opsJSON{Version: jsonVersion, Operations: []opJSON{}, Damaged: map[string]string{}}
 	trees := []string{a.Repo.Worktree()}
@@ -94,7 +94,7 @@ func (a *undoVerb) operations(ctx context.Context, all bool) (opsJSON, error) {
 		}
 		j.Operations = append(j.Operations, statesOf(tree, ops)...)
 	}
-	slices.SortStableFunc(j.Operations, func(x, y opJSON) int { // within a work tree, numbers give the order
+	slices.SortStableFunc(j.Operations, func(x, y opJSON) int { // within a work tree, sort by number
 		if x.Worktree == y.Worktree {
 			return cmp.Compare(y.Number, x.Number)
 		}
@@ -103,7 +103,7 @@ func (a *undoVerb) operations(ctx context.Context, all bool) (opsJSON, error) {
 	return j, nil
 }
 
-// statesOf adds its state to each operation in a work tree's log.
+// statesOf determines the state of each operation in the log of one work tree.
 func statesOf(tree string, ops []session.Op) []opJSON {
 	undo, redo := oplog.Standing(ops)
 	state := map[int64]string{}

@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// output is standard output. It stores the first error: most verbs ignore it, and Main reports it at the end.
+// output is standard output. It remembers the first error. Most verbs ignore errors of writing, and Main reports the
+// remembered one at the end.
 type output struct {
 	to io.Writer
 
@@ -17,7 +18,7 @@ type output struct {
 	err error
 }
 
-// outputError is an error in writing to standard output.
+// outputError says that writing to standard output failed.
 type outputError struct{ cause error }
 
 func (e *outputError) Error() string {
@@ -44,13 +45,14 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// file is the file behind standard output, if it is one.
+// file returns the file behind standard output. It returns false if there is none, as in tests.
 func (o *output) file() (*os.File, bool) {
 	f, ok := o.to.(*os.File)
 	return f, ok
 }
 
-// failed returns the first error, or nil. EPIPE is not an error, because the reader of a pipe may stop reading.
+// failed returns the first error of writing, or nil. It ignores EPIPE, because the reader of a pipe may stop before the
+// end.
 func (o *output) failed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// sayUnseen prints changes outside the session that runs made, with the commands that revert them, until the user
-// confirms having seen them.
+// sayUnseen prints changes outside the session that happened while its agent ran, with the commands that revert them.
+// It prints them each time until the user confirms them with wfs status --seen.
 func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, say func(string, ...any)) {
 	if s.Unseen == nil {
 		return
@@ -51,7 +51,8 @@ func sayUnseen(ctx context.Context, w *workspace.Workspace, s *session.Session, 
 	say("  once you have seen it: wfs status %s --seen", s.ID)
 }
 
-// movedOutside describes the change of a ref, and the command that reverts it; "" if it was reverted or fetched.
+// movedOutside describes how a ref was changed, and returns the command that reverts the change. It returns "" if the
+// ref has its old value again, or if a fetch changed it.
 func movedOutside(ctx context.Context, repo *gitstate.Repo, m session.RefMove) (what, mends string) {
 	if now, err := repo.Ref(ctx, m.Ref); err != nil || now == m.Old {
 		return "", ""
@@ -82,8 +83,8 @@ func movedOutside(ctx context.Context, repo *gitstate.Repo, m session.RefMove) (
 		fmt.Sprintf("git update-ref %s %s %s", shellWord(m.Ref), m.Old, m.New)
 }
 
-// watchedNow describes the change of a watched file outside the session, and the command that reverts it. put reports
-// whether it was reverted.
+// watchedNow describes how a watched file was changed, and returns the command that reverts the change. Watched files
+// are outside the session, such as .git/config. `put` reports whether the file is already as it was before.
 func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session, f string) (what, mends string,
 	put bool) {
 	name, was := present.WatchedName(f), os.DevNull
@@ -111,7 +112,8 @@ func watchedNow(ctx context.Context, w *workspace.Workspace, s *session.Session,
 	return what, mends, put
 }
 
-// changedOutside compares a file with a copy from before; now is nil if the file is gone.
+// changedOutside compares a file with the copy `was` that wfs made before the run. `now` is nil if the file does not
+// exist any more. The results are those of watchedNow.
 func changedOutside(name, was, file string, now fs.FileInfo) (what, mends string, put bool) {
 	info, err := os.Lstat(was)
 	if err != nil {
@@ -135,7 +137,7 @@ func changedOutside(name, was, file string, now fs.FileInfo) (what, mends string
 	return name + " was changed", mends, err1 == nil && err2 == nil && bytes.Equal(before, text)
 }
 
-// sawAll records that the user has seen the changes outside a session.
+// sawAll records that the user has seen the changes outside the session.
 func (a *statusVerb) sawAll(ctx context.Context, name string) error {
 	h, err := a.InHand(ctx, workspace.Request{Command: "wfs status --seen", Session: name})
 	if err == nil {

@@ -14,22 +14,22 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// pager is a program that shows the output of a command, screen by screen.
+// pager is a program that shows long output screen by screen.
 type pager struct {
-	stdout io.Writer // the terminal, for after the pager
+	stdout io.Writer // standard output from before the pager
 	w      *os.File
 	left   atomic.Bool // the user has closed the pager
 	done   chan struct{}
 }
 
-// Exit codes of a shell that cannot start a command.
+// A shell exits with these codes if it cannot start a command.
 const (
 	exitNotExecutable = 126
 	exitNotFound      = 127
 )
 
-// page sends the rest of the output through the user's pager if it goes to a terminal. If the pager cannot start, the
-// output goes to the terminal, without an error.
+// page sends the rest of the output through the user's pager, if standard output is a terminal. If the pager cannot
+// start, the output goes directly to the terminal, without an error.
 func (a *app) page(ctx context.Context) {
 	out, ok := a.env.Stdout.(*output)
 	if !ok || a.json || a.noPager || !a.env.StdoutTTY {
@@ -49,21 +49,21 @@ func (a *app) page(ctx context.Context) {
 	}
 	p := &pager{stdout: out, w: w, done: make(chan struct{})}
 	env := pagerEnviron(&a.env.Env)
-	a.signals.patient.Store(true) // Ctrl-C goes to the pager
+	a.signals.patient.Store(true) // let the pager handle Ctrl-C
 	ctx = context.WithoutCancel(ctx)
 	go func() {
 		defer close(p.done)
 		defer r.Close()
 		exit, err := proc.Interactive(ctx, proc.Cmd{Argv: []string{"sh", "-c", command}, Env: env}, r, terminal, os.Stderr)
 		if err != nil || exit == exitNotExecutable || exit == exitNotFound {
-			_, _ = io.Copy(terminal, r) // the pager has read nothing, so all of it is still there
+			_, _ = io.Copy(terminal, r) // the pager has read nothing, so r still has everything
 		}
 	}()
 	a.pager, a.env.Stdout = p, p
 }
 
-// pagerEnviron is the environment of a pager, with git's default options: quit if the text fits, pass colours, keep the
-// screen.
+// pagerEnviron returns the environment of a pager. Like git, it sets options for less and lv unless the user has set
+// some: quit if the text fits on the screen, show colours, leave the text on the screen.
 func pagerEnviron(env *workspace.Env) []string {
 	all := slices.Clone(env.Environ)
 	for name, options := range map[string]string{"LESS": "FRX", "LV": "-c"} {
@@ -74,8 +74,9 @@ func pagerEnviron(env *workspace.Env) []string {
 	return all
 }
 
-// pagerCommand is the user's pager as a shell command, "" for none: WFS_PAGER or GIT_PAGER, else git's answer (from its
-// configuration, PAGER and the system), or outside a repository PAGER or less.
+// pagerCommand returns the user's pager as a shell command, or "" if the user wants none. It is the value of WFS_PAGER
+// or GIT_PAGER. If neither is set, git decides by its configuration, PAGER and the system. Outside a repository it is
+// PAGER, or else less.
 func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) string {
 	for _, name := range []string{"WFS_PAGER", "GIT_PAGER"} {
 		if command, set := env.Lookup(name); set {
@@ -93,7 +94,7 @@ func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) 
 	return "less"
 }
 
-// Write passes output to the pager. After the user has closed the pager, it drops the output.
+// Write passes output to the pager. It fails with EPIPE once the user has closed the pager.
 func (p *pager) Write(b []byte) (int, error) {
 	n, err := p.w.Write(b)
 	if errors.Is(err, syscall.EPIPE) {
@@ -102,8 +103,8 @@ func (p *pager) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// endPager waits until the user closes the pager. It ignores an error if the user closed it before the end of the
-// output.
+// endPager waits until the user closes the pager. If the user closed it before the end of the output, endPager returns
+// nil instead of err, because err then only says that.
 func (a *app) endPager(err error) error {
 	p := a.pager
 	if p == nil {

@@ -16,26 +16,26 @@ func dryFlag(c *cobra.Command, dry *bool) {
 	c.Flags().BoolVar(dry, "dry-run", false, "only show what would change")
 }
 
-// planJSON is what a command that moves files would do.
+// planJSON is the JSON output of a dry run: what a command that moves files would do.
 type planJSON struct {
 	Version int        `json:"version"`
 	Session session.ID `json:"session"`
-	// name of the operation; "": nothing to do
+	// name of the operation, or "" if there is nothing to do
 	Would      string           `json:"would,omitempty"`
 	Checkpoint *int             `json:"checkpoint,omitempty"`
-	Head       string           `json:"head,omitempty"` // new branch of HEAD
+	Head       string           `json:"head,omitempty"` // branch that HEAD would be on
 	Changes    []session.Change `json:"changes"`
 	InTheWay   []session.Skip   `json:"in_the_way"`
-	baseJSON                    // of finish
+	baseJSON                    // only for wfs finish
 }
 
-// preview prints what a command that moves files would do.
+// preview prints what a command that moves files would do, for --dry-run.
 type preview struct {
 	*app
 	id session.ID
 }
 
-// of asks for the preview of a command, and prints it.
+// of computes a preview by calling `ask`, and prints it.
 func (a preview) of(ctx context.Context, ask func(*engine.Look) (transition.Preview, error)) error {
 	look, err := a.Engine.Look(ctx, a.id, a.Clone.Session(a.id).ExcludeFile())
 	if err != nil {

@@ -18,10 +18,11 @@ import (
 // out prints the answer of a command on standard output.
 func (a *app) out(format string, args ...any) { a.env.Out(format, args...) }
 
-// note prints progress on standard error; it prints nothing with --json.
+// note prints progress on standard error. With --json it prints nothing.
 func (a *app) note(format string, args ...any) { a.env.Note(format, args...) }
 
-// answer prints a value as JSON on one line.
+// answer prints a value as JSON on one line. The first answer also reports operations of killed commands that this
+// command completed.
 func (a *app) answer(v any) error {
 	data, err := json.Marshal(v)
 	if err == nil && len(a.done) > 0 {
@@ -37,7 +38,7 @@ func (a *app) answer(v any) error {
 // next prints suggested next commands.
 func (a *app) next(commands []string) { a.env.Next(commands) }
 
-// list turns nil into an empty slice, so that JSON has [].
+// list returns an empty slice instead of nil, because JSON output should have [] and not null.
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -45,7 +46,8 @@ func list[T any](s []T) []T {
 	return s
 }
 
-// diffTo prints a diff. On a terminal it removes control sequences, because the text comes from the repository.
+// diffTo prints a diff. If standard output is a terminal, diffTo removes control sequences from the diff, because its
+// text comes from the repository.
 func (a *app) diffTo(ctx context.Context, from, to session.Commit, o object.DiffOptions) error {
 	o.Color = a.env.Colours(a.env.StdoutTTY)
 	if !a.env.StdoutTTY {
@@ -66,7 +68,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// showProgress shows the progress of gates until done is called.
+// showProgress shows the progress of gates. The caller ends the display by calling `done`.
 func (a *app) showProgress() (done func()) {
 	w := a.Engine.Works.(*works)
 	before, count := w.report, w.count

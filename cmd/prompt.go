@@ -14,19 +14,21 @@ import (
 // prompter asks the user at the terminal.
 type prompter struct {
 	screen *present.Screen
-	exit   func() int // the exit code after Ctrl-C
+	exit   func() int // returns the exit code after Ctrl-C
 }
 
-// ask asks a yes-or-no question at the terminal; Enter means no. Without a terminal it refuses and names the flag.
+// ask asks a yes-or-no question at the terminal. Pressing Enter means no. Without a terminal it returns an error with
+// the flag that answers the question.
 func (p *prompter) ask(ctx context.Context, question, flag string) (bool, error) {
 	answer, err := p.promptFor(ctx, question, flag, "", "y", "yes", "n", "no")
 	return strings.HasPrefix(answer, "y"), err
 }
 
-// asksHere reports whether there is a terminal to ask at.
+// asksHere reports whether wfs can ask the user: there is a terminal, and --json was not given.
 func (p *prompter) asksHere() bool { return p.screen.StdinTTY && p.screen.StderrTTY && !p.screen.JSON }
 
-// promptFor asks until the answer, in lower case, is a known one, at most three times.
+// promptFor asks until the answer is one of the `known` ones, but at most three times. It returns the answer in lower
+// case.
 func (p *prompter) promptFor(ctx context.Context, question, flag string, known ...string) (string, error) {
 	for try := 1; ; try++ {
 		answer, err := p.prompt(ctx, question, flag)
@@ -41,7 +43,8 @@ func (p *prompter) promptFor(ctx context.Context, question, flag string, known .
 	}
 }
 
-// prompt asks for a line at the terminal. Ctrl-C cancels; the read that is still blocked then ends with the process.
+// prompt asks the user for a line of text. Ctrl-C cancels it; the read from the terminal then stays blocked until the
+// process ends.
 func (p *prompter) prompt(ctx context.Context, question, flag string) (string, error) {
 	if !p.asksHere() {
 		return "", session.Refuse(session.RefuseUntrusted, flag,

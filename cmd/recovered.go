@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// recoveredJSON is the outcome of an operation that a killed command had begun.
+// recoveredJSON describes what became of an operation that a killed command had begun.
 type recoveredJSON struct {
 	Session   session.ID        `json:"session"`
 	Did       string            `json:"did"` // summary of the operation
@@ -19,8 +19,9 @@ type recoveredJSON struct {
 	Note string `json:"note,omitempty"`
 }
 
-// sayRecovered prints how an operation of a killed command was completed or dropped. The user has not seen that
-// command's output, and later edits may exist only in rescues.
+// sayRecovered prints whether an operation of a killed command was completed or dropped, and where files were saved.
+// This matters because the user has not seen that command's output, and because edits made since then may exist only in
+// a saved copy.
 func (a *app) sayRecovered(r transition.Recovered) {
 	refs := r.Found
 	if r.Rescued != "" {
@@ -48,7 +49,7 @@ func (a *app) sayRecovered(r transition.Recovered) {
 	sayKept(a.Repo, "what lay there half-way, edits made meanwhile among it,", r.Found, a.note)
 }
 
-// withRecovered adds the recovered operations to the first answer of this command.
+// withRecovered adds the recovered operations to the first JSON answer of this command.
 func (a *app) withRecovered(answer []byte) ([]byte, error) {
 	body, ok := bytes.CutSuffix(answer, []byte("}"))
 	if !ok || len(body) < 2 {

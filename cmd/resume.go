@@ -41,7 +41,7 @@ With --backup the session goes to the checkpoint that a backup was made upon, an
 	return c
 }
 
-// run goes to a session, or to a checkpoint or backup of it.
+// run goes to a session, or to one of its checkpoints or backups.
 func (a *resumeVerb) run(ctx context.Context, args []string) error {
 	word := first(args)
 	if a.fresh {
@@ -87,7 +87,7 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	auto, err := findBackup(ctx, a.Engine, id, a.backup) // before the session recovers, which may replace it
+	auto, err := findBackup(ctx, a.Engine, id, a.backup) // the session's recovery below may replace it
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 	return moved{a.app, h, r, saved}.say()
 }
 
-// findBackup returns the named backup of a session, or nil for "".
+// findBackup returns the session's backup called `name`. It returns nil if name is "".
 func findBackup(ctx context.Context, e *engine.Engine, id session.ID, name string) (*transition.AutoFound, error) {
 	switch name {
 	case "":

@@ -59,9 +59,9 @@ wfs help --all     all commands          wfs help COMMAND   examples, flags
 wfs demo           a tour, in a minute
 `
 
-// Main runs one command line and returns the exit code.
+// Main runs wfs with the command line of env, and returns the exit code.
 func Main(env Env) int {
-	debug.SetGCPercent(400) // a short-lived process: memory is cheaper than collections
+	debug.SetGCPercent(400) // wfs ends soon, so memory is cheaper than collections
 	ctx, sig := withSignals(context.Background())
 	defer sig.stop()
 	out := &output{to: env.Stdout}
@@ -72,7 +72,7 @@ func Main(env Env) int {
 	root := a.root()
 	if completing(env.Args) {
 		(&completer{a.Workspace}).answer(root)
-		env.Stderr = io.Discard // errors must not end up in the user's command line
+		env.Stderr = io.Discard // errors would end up in the user's command line
 	}
 	root.SetArgs(a.env.Args)
 	root.SetIn(env.Stdin)
@@ -146,11 +146,11 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// notByAgent refuses, within an agent's run, the commands that are for people only.
+// notByAgent refuses a command that is for people only if an agent's run calls it.
 func (a *app) notByAgent(c *cobra.Command) error {
 	a.Verb = asTyped(c)
 	if a.env.Get("WFS_RUN_ID") == "" {
-		return nil // Locks.Hold then checks the parent processes
+		return nil // the parent processes are checked by Locks.Hold later
 	}
 	if workspace.ForPeople(a.Verb) {
 		return workspace.ByAgent(a.Verb)
@@ -158,7 +158,8 @@ func (a *app) notByAgent(c *cobra.Command) error {
 	return nil
 }
 
-// asTyped is a command's path, with the flag that makes it a command for people only, if it has one.
+// asTyped returns a command's name, such as "wfs run". If one of the flags makes it a command for people only, the name
+// includes that flag.
 func asTyped(c *cobra.Command) string {
 	command := c.CommandPath()
 	c.Flags().Visit(func(f *pflag.Flag) {
@@ -169,7 +170,7 @@ func asTyped(c *cobra.Command) string {
 	return command
 }
 
-// directory is the flag -C. A relative path starts at the user's directory.
+// directory is the value of the flag -C. A relative path starts at the user's directory.
 type directory struct {
 	from string
 	dir  *string
@@ -179,7 +180,7 @@ func (d *directory) String() string { return "" } // help shows no default value
 func (d *directory) Type() string   { return "directory" }
 func (d *directory) Set(s string) error {
 	if s == "" {
-		return nil // as in git
+		return nil // like git
 	}
 	if !filepath.IsAbs(s) {
 		s = filepath.Join(d.from, s)
@@ -191,9 +192,9 @@ func (d *directory) Set(s string) error {
 	return nil
 }
 
-// flagError explains a bad flag, and suggests a similar one.
+// flagError returns the error for a bad flag. If a similar flag exists, the hint names it.
 func (a *app) flagError(c *cobra.Command, err error) error {
-	a.json = a.json || slices.Contains(a.env.Args, "--json") // it may follow the bad flag
+	a.json = a.json || slices.Contains(a.env.Args, "--json") // --json may follow the bad flag, so it is not parsed yet
 	e := usage(c.CommandPath()+" --help", "%v", err)
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
@@ -206,7 +207,7 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 	return e
 }
 
-// noArgs refuses arguments, and suggests a similar command.
+// noArgs returns an error if there are arguments. If the first one resembles a command, the hint names that command.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -235,12 +236,12 @@ func noArgs(c *cobra.Command, args []string) error {
 	return e
 }
 
-// with adapts the body of a verb to cobra.
+// with makes the function of a verb into one that cobra can call.
 func with(run func(context.Context, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error { return run(c.Context(), args) }
 }
 
-// upTo refuses more than n arguments.
+// upTo returns a check that fails if there are more than n arguments.
 func upTo(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > n {
@@ -251,24 +252,26 @@ func upTo(n int) cobra.PositionalArgs {
 	}
 }
 
-// signals handles interrupts: the first cancels the context, the second kills the run, and the third ends the process.
+// signals handles interrupts such as Ctrl-C. The first one cancels the context, so that the run stops cleanly. The
+// second one kills the run. The third one ends wfs itself.
 type signals struct {
 	ch    chan os.Signal
 	first os.Signal
-	hurry chan struct{} // closed by the second
-	// patient means that a pager has the terminal: it gets Ctrl-C as well, and the user ends it.
+	hurry chan struct{} // closed by the second interrupt
+	// patient is set while a pager has the terminal. The pager gets Ctrl-C as well, so wfs ignores it and waits for the
+	// pager.
 	patient atomic.Bool
 	stop    func()
-	stops   atomic.Pointer[func()] // called at the first
-	leave   atomic.Pointer[func()] // called before the third ends the process, to tidy up
+	stops   atomic.Pointer[func()] // called at the first Ctrl-C
+	leave   atomic.Pointer[func()] // tidies up before the third interrupt ends wfs
 }
 
 func withSignals(parent context.Context) (context.Context, *signals) {
 	ctx, cancel := context.WithCancel(parent)
 	s := &signals{ch: make(chan os.Signal, 3), hurry: make(chan struct{})}
-	// SIGQUIT, Ctrl-\ in a terminal, would end a Go program at once, and leave the agent running.
+	// Without a handler, SIGQUIT (Ctrl-\ in a terminal) would end wfs at once and leave the agent running.
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(sig) { // ignored by nohup, or by a shell that started wfs in the background
+		if !signal.Ignored(sig) { // nohup, and shells that start wfs in the background, set it to be ignored
 			signal.Notify(s.ch, sig)
 		}
 	}
@@ -290,7 +293,7 @@ func withSignals(parent context.Context) (context.Context, *signals) {
 	return ctx, s
 }
 
-// heed handles a signal after n earlier ones.
+// heed handles a signal. n is the number of signals before this one.
 func (s *signals) heed(n int, sig os.Signal, cancel func()) {
 	switch n {
 	case 0:
@@ -309,13 +312,13 @@ func (s *signals) heed(n int, sig os.Signal, cancel func()) {
 	}
 }
 
-// atFirst registers a function for the first Ctrl-C.
+// atFirst registers a function that is called at the first Ctrl-C.
 func (s *signals) atFirst(f func()) { s.stops.Store(&f) }
 
-// atExit registers a function to call before the process ends at once.
+// atExit registers a function that is called before the third interrupt ends the process.
 func (s *signals) atExit(f func()) { s.leave.Store(&f) }
 
-// why is the reason for an interruption, as session events have it.
+// why returns the reason for the interruption, in the words that session events use.
 func (s *signals) why() string {
 	switch s.first {
 	case syscall.SIGTERM, syscall.SIGQUIT:

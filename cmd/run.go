@@ -22,7 +22,7 @@ import (
 type runVerb struct {
 	*app
 	o                     engine.RunOptions
-	dry, detach, detached bool // detached: this process is the background run
+	dry, detach, detached bool // detached: this is the background process
 	tells                 verbosity
 }
 
@@ -58,7 +58,7 @@ stop stops it, wfs note leaves a message for the next attempt.`,
 	f.StringVar(&a.o.Note, "note", "", "`text` for the next attempt, or the answer to a question")
 	f.BoolVar(&a.o.ResetBreaker, "reset-breaker", false, "let a blocked phase try again as before")
 	f.BoolVar(&a.o.Agree, "agree", false, "")
-	_ = f.MarkHidden("agree") // wfs approve
+	_ = f.MarkHidden("agree") // replaced by wfs approve
 	f.BoolVar(&a.o.Auto, "auto", false, "accept by itself that nothing is left to do")
 	f.BoolVar(&a.o.IgnoreSurvivors, "ignore-survivors", false,
 		"continue although processes of the last run are alive (build daemons)")
@@ -98,7 +98,7 @@ func (a *runVerb) run(ctx context.Context, args []string) error {
 	return a.attend(ctx, name, much)
 }
 
-// attend runs a session in this process.
+// attend runs a session in this process, until the run ends.
 func (a *runVerb) attend(ctx context.Context, name string, much live.How) error {
 	command := "wfs run"
 	if a.detached {
@@ -117,7 +117,7 @@ func (a *runVerb) attend(ctx context.Context, name string, much live.How) error 
 	if err == nil {
 		err = a.drive(ctx, h, p)
 	}
-	// The user has seen the usage error, and no run has begun.
+	// A usage error means that no run has begun, and the user sees the error: do not record it as the end of a run.
 	if err != nil && !a.detached && a.diagnose(err).Exit == exitUsage {
 		return err
 	}
@@ -125,13 +125,13 @@ func (a *runVerb) attend(ctx context.Context, name string, much live.How) error 
 	if v, e := a.View(context.WithoutCancel(ctx), id); e == nil {
 		end.Seq = v.Session.Seq
 	}
-	if e := a.Clone.Session(id).KeepEnded(end); e != nil { // only wfs watch needs it: not an error of the run
+	if e := a.Clone.Session(id).KeepEnded(end); e != nil { // only wfs watch needs it, so the run has not failed
 		a.note("warning: how the run ended could not be kept: %v", e)
 	}
 	return err
 }
 
-// connect makes a run print its progress, save files, and call the user's on-event command.
+// connect makes a run print its progress, save the work tree regularly, and call the user's on-event command.
 func (a *runVerb) connect(ctx context.Context, p *live.Progress) {
 	a.notices = &notices{app: a.app, to: onevent.New(a.Workspace, p.Tell, func() {
 		if a.env.StderrTTY {
@@ -143,7 +143,7 @@ func (a *runVerb) connect(ctx context.Context, p *live.Progress) {
 		a.notices.event(e, s)
 	}
 	a.Engine.Saving = a.saves.Saving(ctx, p.Tell)
-	if !a.detached { // a detached run has its agent's output in the log of the run
+	if !a.detached { // a detached run's agent writes to the log of the run
 		a.Engine.Works.(*works).report, a.Engine.Works.(*works).watch = p.Report, p.Agent
 	}
 }
@@ -155,7 +155,7 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 	p.Plan = h.Plan
 	a.WaitLong(ctx, p.Tell)
 	a.sayDrift(ctx, &h.S, h.Plan)
-	if !a.detached { // the output of a detached run is stored in the repository
+	if !a.detached { // a detached run's output is stored in the repository
 		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
 		if p.Much != live.Quiet {
 			p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops it, and keeps what is there")
@@ -169,19 +169,19 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 		a.signals.atFirst(func() { fmt.Fprintln(to, "stopping; Ctrl-C again to kill") })
 	}
 	if err := h.Run(ctx, a.o); err != nil {
-		if ctx.Err() == nil { // otherwise the user has just typed Ctrl-C
+		if ctx.Err() == nil { // else the user has just typed Ctrl-C
 			a.notices.failed(&h.S, err)
 		}
 		return err
 	}
-	a.notices.to.Quiet.Store(a.json) // the last line of JSON must be the end
+	a.notices.to.Quiet.Store(a.json) // with --json the line "end" must be the last one
 	if p.View != nil {
 		p.View.End()
 	}
 	return ending{a.app}.of(ctx, h)
 }
 
-// howEnded is the record of a run's end.
+// howEnded returns the record of how a run ended, which wfs watch prints.
 func (a *runVerb) howEnded(err error) registry.Ended {
 	e := registry.Ended{Driver: a.Engine.Driver, At: a.env.Now().Unix()}
 	var quiet *quietExit
@@ -194,13 +194,14 @@ func (a *runVerb) howEnded(err error) registry.Ended {
 	return e
 }
 
-// unfinished turns the error about a merge or rebase in progress into a conflict, if there is a session to run.
+// unfinished changes the error that a merge or rebase is in progress into the refusal that wfs uses for conflicts in a
+// session. It returns other errors unchanged, and all errors if there is no session to run.
 func (a *runVerb) unfinished(ctx context.Context, name string, err error) error {
 	var not *gitcmd.ReadyError
 	if !errors.As(err, &not) || not.Code != gitcmd.NotDone && not.Code != gitcmd.NotMerged {
 		return err
 	}
-	if _, e := a.Resolve(ctx, name); e != nil { // no session to run: then only the repository is not ready
+	if _, e := a.Resolve(ctx, name); e != nil { // no session, so it is not the session that has a conflict
 		return err
 	}
 	if not.Code == gitcmd.NotDone {
@@ -209,10 +210,10 @@ func (a *runVerb) unfinished(ctx context.Context, name string, err error) error 
 	return session.Refuse(session.RefuseConflict, a.diagnose(err).Hint, "%v", not)
 }
 
-// ending prints how a run has left its session.
+// ending prints the state in which a run has left its session.
 type ending struct{ *app }
 
-// of prints how a run ended, and returns its exit code.
+// of prints the session's state after a run. It returns an error with the run's exit code.
 func (a ending) of(ctx context.Context, h *engine.Hand) error {
 	code := statusCode(&h.S)
 	if ctx.Err() != nil {
@@ -221,7 +222,7 @@ func (a ending) of(ctx context.Context, h *engine.Hand) error {
 	return a.say(ctx, a.describeOwn(&h.S), code)
 }
 
-// say prints the state of a session, and the next commands.
+// say prints the session's state and the next commands. It returns an error with the exit code `code`.
 func (a ending) say(ctx context.Context, d present.Session, code int) error {
 	d.Driver = nil
 	if a.json {
@@ -243,7 +244,7 @@ func (a ending) say(ctx context.Context, d present.Session, code int) error {
 	return exitWith(code)
 }
 
-// statusCode is the exit code of a run that left its session in this state.
+// statusCode returns the exit code of a run that has left its session in the state s.
 func statusCode(s *session.Session) int {
 	switch s.Status {
 	case session.StatusBlocked:

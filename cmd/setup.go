@@ -23,19 +23,20 @@ import (
 type setup struct {
 	*app
 	o       initOptions
-	command string // as typed
+	command string // wfs init or wfs new
 	say     func(format string, args ...any)
 
-	list    [][]detect.Proposal // by project, the likeliest first
-	agreed  workflows.Command   // the set-up that the user has agreed to
-	provide workflows.Worktree  // the settings for new work trees
-	setup   workflows.Command   // the part of it that runs now
+	list    [][]detect.Proposal // proposals by project, the likeliest first
+	agreed  workflows.Command   // set-up command that the user has agreed to
+	provide workflows.Worktree  // settings for new work trees
+	setup   workflows.Command   // set-up command that runs now; zero if the user has not agreed
 	found   []initGate
 	failed  []string // commands that were left out, with the reason
 }
 
-// configured writes the configuration, as wfs init does, for the first session in a repository that has none. Without a
-// proposal, or a terminal to ask at, it does nothing, and the session is refused later.
+// configured writes a configuration, as wfs init does, before the first session in a repository that has none. It does
+// nothing if it finds no test command, or if there is no terminal on which it could ask. Creating the session then
+// fails later, with a hint.
 func (n *newborn) configured(ctx context.Context) error {
 	list, err := n.Rules(ctx)
 	if err != nil {
@@ -47,7 +48,7 @@ func (n *newborn) configured(ctx context.Context) error {
 		return err
 	}
 	if !n.o.yes && !n.asksHere() {
-		return nil // refused later, with the command to type
+		return nil // fails later, with a hint
 	}
 	n.note("no %s yet; wfs init writes it:", workspace.ConfigPath)
 	_, err = (&setup{app: n.app, command: "wfs new", say: n.note,
@@ -55,9 +56,9 @@ func (n *newborn) configured(ctx context.Context) error {
 	return err
 }
 
-// configure tries the commands that the user agrees to, and writes the configuration.
+// configure tries the test commands that the user agrees to, and writes the configuration.
 func (a *setup) configure(ctx context.Context) (*initJSON, error) {
-	if err := a.NoneDriven(a.command); err != nil { // it trusts the files that it writes
+	if err := a.NoneDriven(a.command); err != nil { // it will trust the files that it writes
 		return nil, err
 	}
 	if err := a.Hold(a.command); err != nil {
@@ -75,7 +76,7 @@ func (a *setup) configure(ctx context.Context) (*initJSON, error) {
 	if err := a.propose(); err != nil {
 		return nil, err
 	}
-	if a.o.test == "" || a.o.yes { // else the user is not asked about the set-up, and it does not run
+	if a.o.test == "" || a.o.yes { // else wfs does not ask about the set-up, and must not run it
 		a.agreed = a.proposeSetup()
 	}
 	if err := a.mayTry(ctx); err != nil {
@@ -97,7 +98,7 @@ func (a *setup) configure(ctx context.Context) (*initJSON, error) {
 	return a.write(ctx, agent, next)
 }
 
-// propose lists the projects in the repository, with the possible test commands of each.
+// propose lists the projects in the repository, each with its possible test commands.
 func (a *setup) propose() error {
 	switch a.o.test {
 	case noAgent:
@@ -119,7 +120,8 @@ func (a *setup) propose() error {
 	return nil
 }
 
-// proposeSetup is the command that installs packages here, before it is known which of the proposed gates can run.
+// proposeSetup returns the set-up command, which installs packages in new work trees. It is called before the proposed
+// gates were tried, so it assumes that the first proposal for each project works.
 func (a *setup) proposeSetup() workflows.Command {
 	return a.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.firstGates()).Setup
 }
@@ -131,9 +133,9 @@ func (a *setup) firstGates() (gates []workflows.Gate) {
 	return gates
 }
 
-// mayTry shows the commands that would run, and asks once, because the repository may be a stranger's. It does not ask
-// about commands that the user has typed, but about filters in the repository's own git configuration, which would run
-// on every file that wfs reads.
+// mayTry shows the commands that would run, and asks the user once whether to run them, because the repository may come
+// from a stranger. It does not ask about a test command that the user has typed. It does ask about filters in the
+// repository's own git configuration, because git would run them on every file that wfs reads.
 func (a *setup) mayTry(ctx context.Context) error {
 	filters, err := a.Repo.Filters(ctx)
 	if err != nil {
@@ -179,7 +181,7 @@ func (a *setup) mayTry(ctx context.Context) error {
 	return trustFilters(a.Workspace, filters)
 }
 
-// wouldRun lists the commands that the user has not typed, with their names.
+// wouldRun lists the commands that would run although the user has not typed them. Each entry is a name and a command.
 func (a *setup) wouldRun() (runs [][2]string) {
 	if a.o.test != "" {
 		return nil
@@ -197,8 +199,8 @@ func (a *setup) wouldRun() (runs [][2]string) {
 	return runs
 }
 
-// tryAll tries every project, and the commands that its test command runs beyond the tests. The first project must have
-// tests or pass; others that cannot run are reported.
+// tryAll tries the test command of every project, and the commands that it runs besides the tests. It fails if the
+// first project has no working test command. It leaves out other projects without one, and reports them.
 func (a *setup) tryAll(ctx context.Context) error {
 	ignored, err := a.Repo.Ignored(ctx)
 	if err != nil {
@@ -223,7 +225,8 @@ func (a *setup) tryAll(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// tryGroup finds the gate of one project. A further project is left out if it has none.
+// tryGroup finds a test command that works for one project. If none works, it fails for the first project; a `further`
+// project is only left out.
 func (a *setup) tryGroup(ctx context.Context, group []detect.Proposal, further bool) error {
 	p, base, err := a.try(ctx, group)
 	refused, is := errors.AsType[*session.Refusal](err)
@@ -246,8 +249,9 @@ func (a *setup) tryGroup(ctx context.Context, group []detect.Proposal, further b
 	return nil
 }
 
-// provideFor determines the settings of new work trees for gates. It does not run a set-up that the user has not agreed
-// to, as when git does not ignore its output, or another gate was chosen.
+// provideFor determines the settings of new work trees for these gates. If the set-up command differs from the one that
+// the user agreed to, it is written but does not run now. This happens if git does not ignore its output, or if another
+// gate was chosen.
 func (a *setup) provideFor(ignored []string, gates []workflows.Gate) {
 	a.provide = a.ProposeWorktree(ignored, gates)
 	if a.setup = a.provide.Setup; !a.o.yes && a.setup.Text() != a.agreed.Text() {
@@ -259,9 +263,9 @@ func (a *setup) leaveOut(g workflows.Gate, why string) {
 	a.failed = append(a.failed, g.Run.Text()+"   ("+why+")")
 }
 
-// tryBeyond tries a command that a test command runs beyond the tests: first in a clean tree, where its coverage
-// reports and the like stay, then in the work tree. A command that already fails is left out: it would fail every
-// attempt.
+// tryBeyond tries a command that the test command runs besides the tests, such as a linter. It first tries it in a
+// clean checkout, so that files such as coverage reports do not end up in the work tree, and then in the work tree. It
+// leaves out a command that fails already, because that would make every attempt fail.
 func (a *setup) tryBeyond(ctx context.Context, g workflows.Gate) error {
 	clean := g
 	clean.Where = workflows.Clean
@@ -289,15 +293,15 @@ func tried(g workflows.Gate, base session.Baseline, needs string) initGate {
 	return initGate{Gate: g, Result: base.Gates[0], base: base, needs: needs}
 }
 
-// gateTimeout is five times the duration of a gate, in whole minutes, and at least the default, so that a busy machine
-// does not make a suite look hung.
+// gateTimeout returns the time limit of a gate that took `millis`: five times as long, in whole minutes, and at least
+// the default. The limit is generous so that a slow machine does not make a test suite look hung.
 func gateTimeout(millis int64) time.Duration {
 	five := 5 * time.Duration(millis) * time.Millisecond
 	return max(workflows.DefaultGateTimeout, (five + time.Minute - 1).Truncate(time.Minute))
 }
 
-// try runs the proposals for one project in order until one shows tests. If none does, it returns one that ran without
-// tests.
+// try runs the proposals for one project in order, and returns the first one that works. A proposal that reports tests
+// by name but has found no test is returned only if no other such proposal works.
 func (a *setup) try(ctx context.Context, list []detect.Proposal) (detect.Proposal,
 	session.Baseline, error) {
 	var empty *detect.Proposal
@@ -334,7 +338,7 @@ func (a *setup) try(ctx context.Context, list []detect.Proposal) (detect.Proposa
 	return detect.Proposal{}, session.Baseline{}, first
 }
 
-// changedHint is the hint about files that a gate wrote.
+// changedHint is the hint for the error that a gate changed files.
 const changedHint = "add what the tests make to .gitignore, and commit lock files, then wfs init"
 
 func cannotTry(p detect.Proposal, err error) error {
@@ -345,7 +349,7 @@ func cannotTry(p detect.Proposal, err error) error {
 	return session.Refuse(session.RefuseBaseline, hint, "%v", err)
 }
 
-// tryGate runs a gate on the current work tree.
+// tryGate runs a gate on the files of the work tree, as they are now.
 func (a *setup) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, error) {
 	file, err := a.GuardFile(nil)
 	if err != nil {

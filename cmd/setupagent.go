@@ -14,14 +14,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Values of --agent and --allow that are not names or commands.
+// Values of --agent and --allow that have a meaning of their own.
 const (
-	noAgent    = "none"  // no agent is configured; no command is allowed
-	allowTests = "tests" // the test command
+	noAgent    = "none"  // --agent: configure no agent; --allow: allow no command
+	allowTests = "tests" // --allow: the test command
 )
 
-// worker is the agent to configure: that of --agent, the user's answer or, with --yes, the first installed one.
-// Otherwise it is none, and next is the flag that wfs start needs.
+// worker determines the agent to configure: the value of --agent, the user's answer or, with --yes, the first installed
+// agent. If there is none, it returns an empty agent, and in `next` the flag that wfs start will need.
 func (a *setup) worker(ctx context.Context) (agent workflows.Agent, next string, err error) {
 	cards, err := a.Cards(nil)
 	if err != nil {
@@ -56,7 +56,8 @@ func (a *setup) worker(ctx context.Context) (agent workflows.Agent, next string,
 	return agent, "", err
 }
 
-// chooseAgent returns a card's name, a command, or noAgent; "" if no agent is to be configured.
+// chooseAgent returns the user's choice: the name of a card, a command, or noAgent. It returns "" if no agent is to be
+// configured. `next` is a flag for the suggested wfs start.
 func (a *setup) chooseAgent(ctx context.Context, cards workflows.Cards) (choice, next string, err error) {
 	installed := a.InstalledAgents(cards)
 	own, err := a.Settings(nil)
@@ -86,7 +87,8 @@ func (a *setup) chooseAgent(ctx context.Context, cards workflows.Cards) (choice,
 	return cmp.Or(choice, installed[0]), "", err
 }
 
-// knownAgent refuses an agent that is neither a card nor a command: otherwise the first attempt would fail.
+// knownAgent returns an error for an agent that is neither known nor a command that exists, because with it the first
+// attempt would fail.
 func (a *app) knownAgent(ctx context.Context, typed string, known []string) error {
 	word := first(strings.Fields(typed))
 	if slices.Contains(known, typed) || !commandWord.MatchString(word) {
@@ -104,12 +106,12 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 	return u
 }
 
-// commandWord matches a word to look up on PATH, without shell syntax.
+// commandWord matches a word without shell syntax, which wfs can look up on PATH.
 var commandWord = lazyregexp.New(`^[A-Za-z0-9_+.-]+$`)
 
-// usualCommands lists the commands that a developer types here: the test commands, and the tools of the detected
-// projects. The repository's tests could run any command as well; the agents' cards refuse commands that publish or
-// lose work.
+// usualCommands lists the commands that the agent may run by default: the test commands, and the tools of the detected
+// projects (go, npm, …). This adds little risk, because the repository's tests could run any command as well, and the
+// agents' cards refuse commands that publish or lose work.
 func (a *setup) usualCommands() []string {
 	var commands []string
 	add := func(words ...string) {
@@ -127,12 +129,12 @@ func (a *setup) usualCommands() []string {
 	for _, group := range detect.Projects(a.Repo.Root(), os.ReadFile) {
 		add(group[0].Tools...)
 	}
-	return slices.DeleteFunc(commands, func(c string) bool { // a command is allowed by its prefix
+	return slices.DeleteFunc(commands, func(c string) bool { // permitting a command permits all that begin with it
 		return slices.ContainsFunc(commands, func(o string) bool { return strings.HasPrefix(c, o+" ") })
 	})
 }
 
-// permissions translates commands into permissions in the form that the agent expects.
+// permissions converts commands into permissions in the syntax of the card's agent.
 func permissions(c *workflows.Card, commands []string, test workflows.Command) ([]string, error) {
 	var list []string
 	for _, command := range commands {

@@ -18,19 +18,20 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
-// cheapClean is how many milliseconds a gate may take in the work tree to be tried in a clean tree as well.
+// cheapClean limits which gates wfs init also tries in a clean checkout: those that took at most so many milliseconds
+// in the work tree.
 const cheapClean = 20_000
 
-// initClean is the result of a gate in a clean tree during init.
+// initClean is the result of running a gate in a clean checkout during wfs init.
 type initClean struct {
-	Proves bool   `json:"proves"`           // it passes there: finished work can be proven
-	Reason string `json:"reason,omitempty"` // why not, in one line
+	Proves bool   `json:"proves"`           // the gate passes there, so finished work can be proven
+	Reason string `json:"reason,omitempty"` // why the gate does not pass there, in one line
 
-	lacks, setUp bool // the set-up leaves something out, which the reason names; there is a set-up
+	lacks, setUp bool // lacks: the set-up installs too little, see Reason; setUp: there is a set-up
 }
 
-// tryClean runs a gate that passed in the work tree again in a clean tree, or returns nil if that would show nothing or
-// take long.
+// tryClean runs a gate that passed in the work tree again in a clean checkout. It returns nil without a run if that
+// would show nothing or take long.
 func (a *setup) tryClean(ctx context.Context, t initGate) *initClean {
 	setup := a.setup
 	g, base := t.Gate, t.base
@@ -70,7 +71,8 @@ func (a *setup) tryClean(ctx context.Context, t initGate) *initClean {
 	return &initClean{Proves: true}
 }
 
-// sayClean explains why a gate does not pass in a clean checkout, and suggests fixes.
+// sayClean explains why a gate does not pass in a clean checkout, and suggests fixes. It prints nothing if the gate
+// passes there.
 func sayClean(say func(string, ...any), c *initClean) {
 	if c == nil || c.Proves {
 		return
@@ -87,14 +89,15 @@ func sayClean(say func(string, ...any), c *initClean) {
 	say("  so finished work cannot be proven: %s", way)
 }
 
-// checkProofs reports open sessions, and the current one, whose work could not be proven.
+// checkProofs reports sessions whose work could not be tested in a clean checkout. It leaves out sessions that are
+// finished or abandoned, except the current one.
 func (a *app) checkProofs(ctx context.Context) (found []check.Finding, err error) {
 	ids, err := sessionIDs(ctx, a.Repo)
 	current, _ := a.Current(ctx)
 	for _, id := range ids {
 		v, err := a.View(ctx, id)
 		if err != nil {
-			continue // reported by the check of that session
+			continue // another check reports that it cannot be read
 		}
 		p := present.ProofOf(&v.Session)
 		over := v.Session.Status == session.StatusFinished || v.Session.Status == session.StatusAbandoned

@@ -18,7 +18,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// write writes the configuration, and the agent. next is added to the suggested wfs start.
+// write writes the configuration, and the agent into the local configuration. `next` is added to the wfs start that it
+// suggests.
 func (a *setup) write(ctx context.Context, agent workflows.Agent, next string) (*initJSON, error) {
 	file := filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))
 	proposal := workflows.Proposal{Workflow: "loop", Worktree: a.provide}
@@ -69,8 +70,8 @@ func (a *setup) write(ctx context.Context, agent workflows.Agent, next string) (
 	return j, nil
 }
 
-// trustWritten trusts the configuration that was just written, if the one before was trusted, or if .wfs/ has no other
-// files.
+// trustWritten trusts the configuration that wfs has just written. It does so only if the user had trusted the files
+// below .wfs/ before, or if there are no other files. It reports whether it did.
 func (a *setup) trustWritten(ctx context.Context, before workspace.Rules, known bool, local string) (bool, error) {
 	list, err := a.Rules(ctx)
 	if err != nil {
@@ -119,7 +120,7 @@ func (a *setup) sayWritten(j *initJSON, agent workflows.Agent) {
 	}
 }
 
-// sayTried prints the result of a gate.
+// sayTried prints a gate that was tried, its result, and what follows from it.
 func (a *setup) sayTried(g initGate) {
 	what := present.BaseText(g.Result)
 	switch {
@@ -148,8 +149,9 @@ func (a *setup) sayTried(g initGate) {
 	}
 }
 
-// writeLocal writes the agent into the configuration of this clone alone, and returns the file's name. Only with
-// --force or --agent does it replace an existing file, of which it keeps a copy.
+// writeLocal writes the agent into .wfs/local.yaml, which is for this clone alone, and returns that file's name. It
+// replaces an existing file only with --force or --agent, and then keeps a copy of it. It returns "" if it writes
+// nothing.
 func (a *setup) writeLocal(ctx context.Context, agent workflows.Agent) (string, error) {
 	if agent.Card == nil && agent.Command.IsZero() {
 		return "", nil
@@ -171,13 +173,14 @@ func (a *setup) writeLocal(ctx context.Context, agent workflows.Agent) (string, 
 		a.note("%s as it was: %s", workspace.LocalPath, copied)
 	}
 	tracked, ignored, err := a.Repo.Treats(ctx, workspace.LocalPath)
-	if err == nil && !tracked && !ignored { // the .gitignore there is the user's, and does not name the file
+	if err == nil && !tracked && !ignored { // an older .gitignore of the user's lacks the file
 		_, _, err = a.Repo.ExcludeLocally("/"+workspace.LocalPath, false)
 	}
 	return workspace.LocalPath, err
 }
 
-// replaceFile writes a file. copied is the copy of the file before, "" if there was none.
+// replaceFile writes a file. If the file existed, replaceFile first saves a copy, and returns the path of the copy;
+// otherwise it returns "".
 func (a *setup) replaceFile(file string, text []byte) (copied string, err error) {
 	old, err := durable.ReadFile(file, maxSettings)
 	if err == nil {
@@ -192,8 +195,8 @@ func (a *setup) replaceFile(file string, text []byte) (copied string, err error)
 	return copied, durable.WriteFile(file, text, 0o644)
 }
 
-// ignoreLocal creates a .gitignore that keeps .wfs/local.yaml out of commits. It leaves an existing .gitignore, which
-// is the user's, unchanged.
+// ignoreLocal creates .wfs/.gitignore, which keeps .wfs/local.yaml out of commits. If a .gitignore exists there, it is
+// the user's and stays unchanged.
 func ignoreLocal(dir string) error {
 	file := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {

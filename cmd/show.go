@@ -69,7 +69,7 @@ func (a *showVerb) show(ctx context.Context, args []string) error {
 	return (&statusVerb{app: a.app}).tellOf(ctx, id)
 }
 
-// showAt prints a checkpoint, or the steps of its agent.
+// showAt prints checkpoint n of a session or, with --run, the steps of the agent that made it.
 func (a *showVerb) showAt(ctx context.Context, id session.ID, n int) error {
 	if a.run {
 		return a.showRun(ctx, id, n)
@@ -112,7 +112,7 @@ func (a *showVerb) showCheckpoint(ctx context.Context, id session.ID, n int) err
 	return nil
 }
 
-// addEvidence adds the evidence of a checkpoint from the ledger commit that made it.
+// addEvidence adds the evidence for a checkpoint. It finds the evidence in the ledger commit that made the checkpoint.
 func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error {
 	commits, err := a.Repo.Ledgers(ctx, j.ID)
 	if err != nil {
@@ -144,7 +144,7 @@ func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error
 	return nil
 }
 
-// makes reports whether the last of a commit's events is checkpoint n.
+// makes reports whether these events of a ledger commit made checkpoint n. If so, that is the last of them.
 func makes(events []session.Event, n int) bool {
 	if len(events) == 0 {
 		return false
@@ -153,7 +153,7 @@ func makes(events []session.Event, n int) bool {
 	return ok && b.Number == n
 }
 
-// addVerdict adds the judgement of the attempt that made a checkpoint.
+// addVerdict adds the results of judging the attempt that made a checkpoint.
 func addVerdict(j *present.Checkpoint, events []session.Event) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -164,7 +164,7 @@ func addVerdict(j *present.Checkpoint, events []session.Event) {
 		case session.Judged:
 			j.NotRun, j.Experiments = b.NotRun, b.Experiments
 			j.Gates, j.Reason, j.Proof, j.Tampered, j.Holdout = b.Gates, b.Reason, b.Proof, b.Tampered, b.Holdout
-		case session.Decided: // it may know more than the gates
+		case session.Decided: // the decision's reason may know more than the gates'
 			j.Reason = b.Reason
 		}
 	}

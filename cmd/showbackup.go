@@ -11,16 +11,18 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// autoName is the name of a session's newest auto-save in arguments: auto, or SESSION@auto.
+// autoName is the name of a session's newest automatic backup in arguments: "auto" for the current session,
+// SESSION@auto for another one.
 const autoName = "auto"
 
-// autoNamed returns the session whose auto-save a text names. ok is false if it names none.
+// autoNamed returns the session whose automatic backup the argument `text` names. `ok` is false if text names something
+// else.
 func autoNamed(ctx context.Context, w *workspace.Workspace, text string) (id session.ID, ok bool, err error) {
 	name, isAuto := strings.CutSuffix(text, "@"+autoName)
 	if !isAuto && text != autoName {
 		return "", false, nil
 	}
-	if !isAuto { // a session may have that name
+	if !isAuto { // "auto" may also be the name of a session
 		if all, err := w.Repo.Sessions(ctx); err == nil && all[autoName] != "" {
 			return "", false, nil
 		}
@@ -30,7 +32,7 @@ func autoNamed(ctx context.Context, w *workspace.Workspace, text string) (id ses
 	return id, err == nil, err
 }
 
-// autoSaveOf returns a session's auto-save, or refuses if there is none.
+// autoSaveOf returns a session's automatic backup. It returns an error if there is none.
 func autoSaveOf(ctx context.Context, w *workspace.Workspace, id session.ID) (*session.AutoSave, error) {
 	auto, err := w.Repo.Auto(ctx, id)
 	if err == nil && auto == nil {
@@ -45,7 +47,7 @@ type showAutoJSON struct {
 	Address string     `json:"address"`
 	present.AutoSave
 	Why     string           `json:"why"`
-	Stale   bool             `json:"stale"` // the session has newer events
+	Stale   bool             `json:"stale"` // the session has events that are newer than the backup
 	Changed []session.Change `json:"changed"`
 	HeldOut []session.Held   `json:"held_out,omitempty"`
 	Skipped []session.Skip   `json:"skipped,omitempty"`

@@ -14,10 +14,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// maxRunLog is more bytes than the log of a run can have.
+// maxRunLog is the limit for reading the log of a run. No run writes a log that is as large.
 const maxRunLog = 16 << 20
 
-// showRun prints the steps of an agent: in the attempt of checkpoint n, or for n < 0 in the newest run.
+// showRun prints the steps of an agent. They are those of the attempt that led to checkpoint n or, if n < 0, those of
+// the newest run.
 func (a *showVerb) showRun(ctx context.Context, id session.ID, n int) error {
 	events, err := eventsOf(ctx, a.Workspace, id)
 	if err != nil {
@@ -49,7 +50,8 @@ func (a *showVerb) showRun(ctx context.Context, id session.ID, n int) error {
 	return nil
 }
 
-// runUntil returns the run that made checkpoint n, without an ID if no agent made it, or the last run if there is no n.
+// runUntil returns the run that made checkpoint n. Its RunID is "" if no agent made the checkpoint. If there is no
+// checkpoint n, runUntil returns the last run.
 func runUntil(events []session.Event, n int) (j present.Run) {
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -68,11 +70,11 @@ func runUntil(events []session.Event, n int) (j present.Run) {
 	return j
 }
 
-// runEvents reads an agent's events from the log of its run.
+// runEvents reads the agent's events from the log in the directory of a run.
 func runEvents(dir string) ([]agents.Record, error) {
 	list := []agents.Record{}
 	data, err := durable.ReadFile(filepath.Join(dir, agent.EventsFile), maxRunLog)
-	if errors.Is(err, fs.ErrNotExist) { // the run of an older wfs
+	if errors.Is(err, fs.ErrNotExist) { // an older wfs wrote no such log
 		return list, nil
 	}
 	for line := range bytes.Lines(data) {

@@ -14,7 +14,7 @@ type startVerb struct {
 	*app
 	o      newOptions
 	detach bool
-	each   bool // every argument is a goal
+	each   bool // every argument is the goal of a session of its own
 }
 
 func (a *startVerb) command() *cobra.Command {
@@ -44,7 +44,8 @@ background.`,
 	return c
 }
 
-// oneGoal refuses a goal without quotes, which the shell has split into words.
+// oneGoal returns an error unless there is exactly one argument. Several arguments mean that the user has typed a goal
+// without quotes.
 func oneGoal(c *cobra.Command, args []string) error {
 	goal := strings.TrimSpace(strings.Join(args, " "))
 	switch {
@@ -75,7 +76,7 @@ func (a *startVerb) run(ctx context.Context, goals []string) error {
 	return nil
 }
 
-// checkFlags refuses flags that exclude each other.
+// checkFlags returns an error for flags that exclude each other.
 func (a *startVerb) checkFlags() error {
 	o := &a.o
 	if o.carry && o.leave {
@@ -94,20 +95,20 @@ func (a *startVerb) start(ctx context.Context) error {
 	}
 	id := string(a.About)
 	a.Close()
-	a.Forget() // run opens the session's own work tree
+	a.Forget() // wfs run opens the session's own work tree
 	if a.detach || a.each {
 		err := background{a.app}.run(ctx, id, engine.RunOptions{})
-		a.Forget() // the next session starts here again
+		a.Forget() // the next session is created from this work tree again
 		return err
 	}
 	a.note("")
 	return (&runVerb{app: a.app}).attend(ctx, id, live.Ordinary)
 }
 
-// reserved are names of future commands.
+// reserved are names for future commands. wfs suggests no similar command for them.
 var reserved = []string{"sync", "push", "fetch", "why", "verify", "report", "ui", "purge"}
 
-// synonyms maps command names of other tools to these.
+// synonyms maps names that other tools use for a command to the names in wfs.
 var synonyms = map[string]string{
 	"continue": "run", "restart": "run", "begin": "start", "cancel": "stop", "pause": "stop", "rollback": "resume",
 	"reset":    "resume",
@@ -115,5 +116,5 @@ var synonyms = map[string]string{
 	"history": "log",
 }
 
-// destroying are commands that are never suggested for an unknown word.
+// destroying are commands that wfs never suggests for a misspelt one.
 var destroying = []string{"abandon", "delete", "gc", "uninstall"}

@@ -19,8 +19,8 @@ import (
 type statsJSON struct {
 	Version    int               `json:"version"`
 	Sessions   int               `json:"sessions"`
-	Unreadable map[string]string `json:"unreadable,omitempty"` // by session: why it is not counted
-	Rows       []stats.Stat      `json:"rows"`                 // by agent, model and phase
+	Unreadable map[string]string `json:"unreadable,omitempty"` // by session: why it could not be read
+	Rows       []stats.Stat      `json:"rows"`                 // one row for each agent, model and phase
 }
 
 type statsVerb struct{ *app }
@@ -105,7 +105,7 @@ func (a *statsVerb) sayStats(j statsJSON) {
 	a.env.Table(rows)
 }
 
-// share formats a fraction: "20 of 30".
+// share formats a part of a whole, such as "20 of 30". It returns "-" if the whole is zero.
 func share(n, of int) string {
 	if of == 0 {
 		return "-"

@@ -11,10 +11,10 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// statusVerb is `wfs status`, and `wfs` alone.
+// statusVerb is `wfs status`, and also `wfs` without a command.
 type statusVerb struct {
 	*app
-	seen bool // record that the changes outside the session were seen
+	seen bool // record that the user has seen the changes outside
 }
 
 func (a *statusVerb) command() *cobra.Command {
@@ -56,7 +56,7 @@ func (a *statusVerb) run(ctx context.Context, args []string) error {
 	return a.tellOf(ctx, id)
 }
 
-// noCurrent prints the sessions when HEAD is on a branch of the user's.
+// noCurrent prints the list of sessions. It is for a user who is on a branch that belongs to no session.
 func (a *statusVerb) noCurrent(ctx context.Context) error {
 	list, err := (&listVerb{app: a.app}).sessions(ctx, false)
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *statusVerb) noCurrent(ctx context.Context) error {
 	return nil
 }
 
-// sayNone prints how to begin in a repository without a session.
+// sayNone prints how to create a session, in a repository that has none.
 func (a *statusVerb) sayNone(ctx context.Context) {
 	if _, err := os.Lstat(filepath.Join(a.Repo.Root(), filepath.FromSlash(workspace.ConfigPath))); err != nil {
 		a.out("wfs is not set up in this repository")

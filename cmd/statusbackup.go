@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// addAutoSave adds a session's auto-save if it has changes that no checkpoint has, but not during a run, which will
-// soon replace it. in is the session's work tree, or nil.
+// addAutoSave adds a session's automatic backup, if it has changes that no checkpoint has. It adds nothing during a
+// run, because the run will soon replace the backup. `in` is the session's work tree, or nil.
 func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *session.Session, tip session.Commit,
 	in *worktree.Worktree) {
 	auto := a.newerAutoSave(ctx, s, tip)
@@ -29,7 +29,8 @@ func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *ses
 	}
 }
 
-// newerAutoSave returns a session's auto-save if it has changes that no checkpoint has, else nil.
+// newerAutoSave returns a session's automatic backup, if it has changes that no checkpoint has and no process is
+// working on the session. Otherwise it returns nil.
 func (a *statusVerb) newerAutoSave(ctx context.Context, s *session.Session, tip session.Commit) *session.AutoSave {
 	auto, err := a.Repo.Auto(ctx, s.ID)
 	if s.Status.Final() || err != nil || auto == nil || auto.Ledger != tip {
@@ -44,7 +45,7 @@ func (a *statusVerb) newerAutoSave(ctx context.Context, s *session.Session, tip 
 	return auto
 }
 
-// missingFrom counts the files of a backup that do not exist in a directory.
+// missingFrom counts the files of a backup that do not exist in the directory `dir`.
 func missingFrom(dir string, changes []session.Change) (n int) {
 	for _, c := range changes {
 		if c.Status == "D" {

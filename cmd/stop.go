@@ -77,7 +77,7 @@ func (a *stopVerb) run(ctx context.Context, args []string) error {
 	return inbox{a.app}.sayAsked(&v.Session, r, who, "ends "+when, "wfs stop "+string(id)+" --now")
 }
 
-// sayStopped prints the state of a session that is not running.
+// sayStopped prints the state of a session that no process is running. `what` says why it does not run.
 func (a *stopVerb) sayStopped(ctx context.Context, id session.ID, request, what string) error {
 	v, err := a.View(ctx, id)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// story is `wfs` alone: the history and state of the current session, why it stopped, and the next commands. Without a
-// repository or session it is a short help.
+// story is `wfs` without a command. It prints the current session's history and state, why the session has stopped, and
+// the next commands. Outside a repository, or without a session, it prints how to begin.
 func (a *statusVerb) story(ctx context.Context) error {
 	err := a.Open(ctx)
 	if errors.Is(err, gitcmd.ErrNotRepository) && !a.json {
@@ -37,7 +37,7 @@ func (a *statusVerb) story(ctx context.Context) error {
 	return a.tell(ctx, id, a.Here())
 }
 
-// tellOf prints the story of a session that may be checked out elsewhere.
+// tellOf prints the story of a session, which may be checked out in another work tree.
 func (a *statusVerb) tellOf(ctx context.Context, id session.ID) error {
 	in, err := a.PlaceOf(ctx, id)
 	if err != nil {
@@ -46,7 +46,8 @@ func (a *statusVerb) tellOf(ctx context.Context, id session.ID) error {
 	return a.tell(ctx, id, in)
 }
 
-// tell prints a session's story, for `wfs`, `wfs status` and `wfs show`. in is the session's work tree, or nil.
+// tell prints a session's story for `wfs`, `wfs status` and `wfs show`. `in` is the work tree that has the session
+// checked out, or nil.
 func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Worktree) error {
 	v, err := a.View(ctx, id)
 	if err != nil {
@@ -77,8 +78,8 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 	return nil
 }
 
-// sayHalfMoved prints the operation of a killed command in this work tree, and returns the command that completes it,
-// or next if there is none.
+// sayHalfMoved prints which operation a killed command left unfinished in this work tree. It returns the command that
+// completes the operation. If there is no such operation, it returns `next`.
 func (a *statusVerb) sayHalfMoved(ctx context.Context, next []string) []string {
 	what, completes := a.HalfMoved(ctx)
 	if what != "" {
@@ -87,7 +88,7 @@ func (a *statusVerb) sayHalfMoved(ctx context.Context, next []string) []string {
 	return a.nextOr(completes, next)
 }
 
-// nextOr returns only command, or next if command is "".
+// nextOr returns `command` as the only next command. If command is "", it returns `next`.
 func (a *statusVerb) nextOr(command string, next []string) []string {
 	if command == "" {
 		return next
@@ -95,8 +96,8 @@ func (a *statusVerb) nextOr(command string, next []string) []string {
 	return []string{a.typed(command)}
 }
 
-// stillSo reports whether the error of a run is still news about a session: it was not a usage error, and nothing has
-// happened since.
+// stillSo reports whether wfs should still show the error with which a session's run ended. It should not if that was a
+// usage error, or if something has happened in the session since.
 func stillSo(end *registry.Ended, s *session.Session) bool {
 	if end.Error == "" || end.Exit == exitUsage || s.Status.Final() {
 		return false

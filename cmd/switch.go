@@ -73,7 +73,7 @@ func (a *switchVerb) run(ctx context.Context, args []string) error {
 	return moved{a.app, h, r, saved}.say()
 }
 
-// leave goes to a branch of the user's.
+// leave checks out a branch of the user's, and so leaves the current session.
 func (a *switchVerb) leave(ctx context.Context, cur session.ID, branch string) error {
 	short := strings.TrimPrefix(branch, "refs/heads/")
 	if head, err := a.Repo.Head(ctx); err != nil {

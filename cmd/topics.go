@@ -2,7 +2,7 @@ package cmd
 
 import "github.com/spf13/cobra"
 
-// topic is a help page that is not about a command.
+// topic returns a help page that is about a topic and not about a command.
 func topic(name, short, long string) *cobra.Command {
 	return &cobra.Command{Use: name, Short: short, Long: long}
 }

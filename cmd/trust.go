@@ -23,10 +23,10 @@ type trustJSON struct {
 	filters []string
 }
 
-// revokedJSON is the output of trust --revoke.
+// revokedJSON is the JSON output of wfs trust --revoke.
 type revokedJSON struct {
 	Version int  `json:"version"`
-	Trusted bool `json:"trusted"` // false
+	Trusted bool `json:"trusted"` // always false
 }
 
 type trustVerb struct {
@@ -75,7 +75,7 @@ func (a *trustVerb) run(ctx context.Context, args []string) error {
 	return a.ask(ctx, j)
 }
 
-// revoke removes all trust in this repository.
+// revoke removes everything that the user has trusted in this repository.
 func (a *trustVerb) revoke() error {
 	if err := a.NoneDriven("wfs trust"); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (a *trustVerb) revoke() error {
 	return nil
 }
 
-// session lists the commands that a session runs.
+// session lists the commands that a session's pinned plan runs.
 func (a *trustVerb) session(ctx context.Context, name string) (*trustJSON, error) {
 	id, err := a.Resolve(ctx, name)
 	if err != nil {
@@ -116,7 +116,8 @@ func (a *trustVerb) session(ctx context.Context, name string) (*trustJSON, error
 		Commands: list(planCommands(plan))}, nil
 }
 
-// rules lists the commands that the files below .wfs/ and the filters in git's own configuration here run.
+// rules lists the commands that this repository can make wfs run: those in files below .wfs/, and filters in the
+// repository's own git configuration.
 func (a *trustVerb) rules(ctx context.Context) (*trustJSON, error) {
 	files, err := a.Rules(ctx)
 	if err != nil {
@@ -143,7 +144,8 @@ func (a *trustVerb) rules(ctx context.Context) (*trustJSON, error) {
 	return j, nil
 }
 
-// trustsFilters reports whether the user has trusted these filters of the repository's own git configuration.
+// trustsFilters reports whether the user has trusted these filters. Filters are commands in the repository's own git
+// configuration that git runs on files.
 func trustsFilters(w *workspace.Workspace, filters []string) (bool, error) {
 	if len(filters) == 0 {
 		return true, nil
@@ -155,7 +157,7 @@ func filtersDigest(filters []string) string {
 	return workspace.Digest([]byte("filters\x00" + strings.Join(filters, "\x00")))
 }
 
-// trustFilters records that these filters may run.
+// trustFilters records that the user has trusted these filters.
 func trustFilters(w *workspace.Workspace, filters []string) error {
 	if len(filters) == 0 {
 		return nil
@@ -163,7 +165,7 @@ func trustFilters(w *workspace.Workspace, filters []string) error {
 	return w.TrustNow(filtersDigest(filters), strings.Join(filters, "\n"))
 }
 
-// ask shows the commands, and records that they may run.
+// ask shows the commands, asks the user whether to trust them, and records that.
 func (a *trustVerb) ask(ctx context.Context, j *trustJSON) error {
 	if !a.json {
 		for _, f := range j.Files {

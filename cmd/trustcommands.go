@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// fileCommands lists the commands that a rules file would run; for a file with errors, which runs nothing, the first
-// error.
+// fileCommands lists the commands that a file below .wfs/ would run. For a file with errors, which runs nothing, it
+// returns the first error instead.
 func fileCommands(f workspace.RulesFile, cards workflows.Cards) []string {
 	if source, ok := f.Source(); ok {
 		settings, findings := cards.Read(workflows.Layer{Source: source, Name: f.Path, Text: f.Text})
@@ -36,13 +36,13 @@ func fileCommands(f workspace.RulesFile, cards workflows.Cards) []string {
 	return workflowCommands(w)
 }
 
-// configCommands lists the commands that a configuration can make wfs run, under any key, and its other permissions.
+// configCommands lists all commands that a configuration can make wfs run, and what else it permits.
 func configCommands(s *workflows.Settings) []string {
 	var list []string
 	for _, x := range s.Commands() {
 		label := x.Key
 		if strings.HasPrefix(label, "agents.") {
-			continue // listed below
+			continue // agents follow below
 		}
 		if label == "worktree.setup" {
 			label = "set-up of a work tree"

@@ -63,7 +63,7 @@ nothing to redo; what was undone is still in checkpoints and backups.`,
 	return c
 }
 
-// name is the command as it is typed.
+// name returns the command's name: "wfs undo" or "wfs redo".
 func (a *undoVerb) name() string {
 	if a.redo {
 		return "wfs redo"
@@ -71,8 +71,9 @@ func (a *undoVerb) name() string {
 	return "wfs undo"
 }
 
-// run undoes (for wfs redo: redoes) operations: the next one, and the earlier ones of the same command. Each is an
-// operation of its own, so that a kill in between leaves nothing half done, and the same command continues.
+// run undoes the next operation, and all other operations of the command that made it. For wfs redo, it redoes them.
+// Each one is logged as an operation of its own: if wfs is killed in between, nothing is half done, and the same
+// command continues.
 func (a *undoVerb) run(ctx context.Context, args []string) error {
 	name := first(args)
 	switch {
@@ -121,7 +122,7 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 		if err == nil && !back {
 			r, err = h.Undo(ctx, op)
 		}
-		if err == nil && !back && !a.ownTree(op.Session) { // its own work tree is the session's until it is removed
+		if err == nil && !back && !a.ownTree(op.Session) { // a session stays while its own work tree exists
 			put, err = h.PutAway(ctx, op)
 		}
 		if err == nil && !back && !put && h.S.Status == session.StatusAbandoned {
@@ -136,7 +137,7 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 			r.Note = strings.TrimPrefix(r.Note+"\n"+ranSince, "\n")
 		}
 		var refused *session.Refusal
-		if len(done) > 0 && errors.As(err, &refused) { // the operations before it stay undone
+		if len(done) > 0 && errors.As(err, &refused) { // the operations undone so far stay undone
 			done[len(done)-1].Note = refused.Message
 			break
 		}
@@ -148,13 +149,13 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 	return a.sayUndone(h, done)
 }
 
-// ownTree reports whether this work tree was created for a session.
+// ownTree reports whether this work tree was created for the session.
 func (a *undoVerb) ownTree(id session.ID) bool {
 	p, err := a.Clone.Worktree(a.Repo.Worktree()).Provided(id, a.Repo.Root())
 	return err == nil && p.Session == id
 }
 
-// preview prints what an undo or redo would do.
+// preview prints what an undo or redo would do, for --dry-run.
 func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]session.Op, error)) error {
 	ops, err := next(ctx)
 	if err != nil {
@@ -168,8 +169,9 @@ func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]se
 	return preview{a.app, ops[0].Session}.say(p, baseJSON{})
 }
 
-// standing returns the operations that an undo or redo reverts, with their sessions locked, and whether they restore a
-// deleted session. It first completes an operation of a killed command, which may then be the newest one.
+// standing returns the operations that the next undo or redo reverts, and locks their sessions. `back` reports whether
+// they restore a deleted session. If a killed command has left an operation unfinished, standing first completes it,
+// because that may then be the operation to undo.
 func (a *undoVerb) standing(ctx context.Context,
 	next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
 	cur, err := a.Current(ctx)
@@ -183,7 +185,7 @@ func (a *undoVerb) standing(ctx context.Context,
 		ops, err := a.Repo.Ops(ctx)
 		switch {
 		case err != nil:
-		case errors.As(nothing, &none): // recovery may log an operation
+		case errors.As(nothing, &none): // completing it may log an operation
 			about = ops[:min(1, len(ops))]
 		case nothing == nil:
 			back, err = transition.Undeletes(ops, about[0])
@@ -210,7 +212,7 @@ func (a *undoVerb) standing(ctx context.Context,
 		}
 		for _, id := range ids {
 			taken[id] = true
-			if tip, err := a.Repo.Ref(ctx, session.LedgerOf(id)); err != nil || tip == "" { // it was deleted
+			if tip, err := a.Repo.Ref(ctx, session.LedgerOf(id)); err != nil || tip == "" { // the session was deleted
 				if err != nil {
 					return nil, false, err
 				}
@@ -223,7 +225,7 @@ func (a *undoVerb) standing(ctx context.Context,
 	}
 }
 
-// sayUndone prints the result of an undo or redo, with all operations of one command as one.
+// sayUndone prints the result of an undo or redo. Several operations of one command are printed as one result.
 func (a *undoVerb) sayUndone(h *engine.Hand, done []*transition.Relocated) error {
 	all := *done[len(done)-1]
 	all.Rescued = nil
@@ -240,7 +242,8 @@ func (a *undoVerb) sayUndone(h *engine.Hand, done []*transition.Relocated) error
 	return moved{a.app, h, &all, nil}.say()
 }
 
-// damagedLog adds to the error "nothing to undo" that the log cannot be read, if that is so.
+// damagedLog returns a better error if there is nothing to undo because the operation log cannot be read. Otherwise it
+// returns err.
 func (a *undoVerb) damagedLog(ctx context.Context, err error) error {
 	if _, damage, e := a.Repo.OpLog(ctx, a.Repo.Worktree()); e == nil && damage != nil {
 		return session.Refuse(session.RefuseNothing, "wfs undo --list",
@@ -249,8 +252,8 @@ func (a *undoVerb) damagedLog(ctx context.Context, err error) error {
 	return err
 }
 
-// undoable returns the operations that an undo reverts. If there are none, the hint names the newest one of the other
-// work trees.
+// undoable returns the operations that the next undo reverts. If this work tree has none, the hint of the error names
+// the session of the newest operation in other work trees.
 func (a *undoVerb) undoable(ctx context.Context) ([]session.Op, error) {
 	ops, err := a.Engine.Undoable(ctx)
 	var nothing *session.Refusal
@@ -271,14 +274,15 @@ func (a *undoVerb) undoable(ctx context.Context) ([]session.Op, error) {
 	return ops, err
 }
 
-// enterNewest goes to the work tree whose newest operation, or newest undo for wfs redo, is about the session.
+// enterNewest goes to the work tree in which the newest operation is about the session `name`. For wfs redo, it looks
+// at the newest undone operation.
 func (a *undoVerb) enterNewest(ctx context.Context, name string) error {
 	if err := a.OpenWriter(ctx); err != nil {
 		return err
 	}
 	id, err := a.Resolve(ctx, name)
 	if err != nil {
-		// A session that was deleted, or whose creation was undone, is still in the operation log.
+		// The operation log still has sessions that were deleted, or whose creation was undone.
 		gone, e := session.ParseID(string(session.Exactly(name)))
 		if e != nil {
 			return err

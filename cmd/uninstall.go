@@ -24,25 +24,25 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// uninstallJSON lists the parts that wfs uninstall removes, or has removed.
+// uninstallJSON lists everything that wfs uninstall removes, or has removed.
 type uninstallJSON struct {
 	Version int        `json:"version"`
 	Removed bool       `json:"removed"`
 	Only    []onlyOurs `json:"only,omitempty"` // work that was not handed over
 	Backup  string     `json:"backup,omitempty"`
-	Restore string     `json:"restore,omitempty"` // command that restores the refs
+	Restore string     `json:"restore,omitempty"` // command that restores the refs from the backup
 	Refs    []string   `json:"refs,omitempty"`
-	Files   []string   `json:"files,omitempty"` // removed directories, and files that lose the lines of wfs
-	Trust   bool       `json:"trust"`           // there is trust to remove
-	Stays   []string   `json:"stays,omitempty"` // directories with documents of sessions
+	Files   []string   `json:"files,omitempty"` // directories to remove, and files that lose the lines of wfs
+	Trust   bool       `json:"trust"`           // this clone has trusted files or commands, which is removed
+	Stays   []string   `json:"stays,omitempty"` // directories with session documents, which remain
 
-	tips  []session.RefMove  // ledgers last: until then sessions can be read
-	hooks []string           // settings files
-	leave []*session.Refusal // to do in work trees first
-	dirs  []string           // the directories in Files
+	tips  []session.RefMove  // the ledgers are last: sessions stay readable until then
+	hooks []string           // settings files of agents
+	leave []*session.Refusal // what users must do in work trees before
+	dirs  []string           // those of Files that are directories
 }
 
-// onlyOurs is work that may be in no branch of the user's.
+// onlyOurs is work that may be in no branch of the user's, so that only the backup has it after wfs uninstall.
 type onlyOurs struct {
 	Ref  string `json:"ref"`
 	What string `json:"what"`
@@ -98,11 +98,11 @@ func (a *uninstallVerb) run(ctx context.Context, _ []string) error {
 	} else if !ok {
 		return exitWith(exitDecision)
 	}
-	a.Repo = nil // it was opened for reading
+	a.Repo = nil // open it again for writing
 	return a.carryOut(ctx)
 }
 
-// carryOut takes all locks, searches again, makes the backup, and removes everything.
+// carryOut takes all locks, searches again under the locks, makes the backup, and removes everything.
 func (a *uninstallVerb) carryOut(ctx context.Context) error {
 	if err := a.holdAll(ctx); err != nil {
 		return err
@@ -126,14 +126,14 @@ func (a *uninstallVerb) carryOut(ctx context.Context) error {
 
 func (j *uninstallJSON) nothing() bool { return len(j.Refs)+len(j.Files) == 0 && !j.Trust }
 
-// agreed prints what would be removed, and asks.
+// agreed prints what would be removed, and asks the user. It returns the answer; with --yes it does not ask.
 func (a *uninstallVerb) agreed(ctx context.Context, j *uninstallJSON, command string) (bool, error) {
 	if a.yes {
 		return true, nil
 	}
 	if !a.json {
 		next := command
-		if a.env.StdinTTY { // the question follows
+		if a.env.StdinTTY { // a question follows instead
 			next = ""
 		}
 		if err := a.say(j, next); err != nil {
@@ -146,7 +146,7 @@ func (a *uninstallVerb) agreed(ctx context.Context, j *uninstallJSON, command st
 	return a.ask(ctx, "Remove all of it? [y/N] ", command)
 }
 
-// onOwnBranch refuses while a work tree is on a branch that would be removed.
+// onOwnBranch returns an error if a work tree is on a branch that would be removed.
 func (j *uninstallJSON) onOwnBranch() error {
 	if len(j.leave) == 0 {
 		return nil
@@ -154,11 +154,12 @@ func (j *uninstallJSON) onOwnBranch() error {
 	return j.leave[0]
 }
 
-// mustLeave says how a work tree leaves a branch that would be removed, nil if it is on no such branch.
+// mustLeave returns a refusal whose hint says how a work tree can leave a branch that would be removed. It returns nil
+// if the work tree is on no such branch.
 func (a *uninstallVerb) mustLeave(ctx context.Context, t *worktree.Worktree) (*session.Refusal, error) {
 	name, ours := strings.CutPrefix(t.Branch, session.BranchPrefix)
 	switch {
-	case !ours || t.Gone && !t.Locked: // git detaches HEAD if the work tree is gone
+	case !ours || t.Gone && !t.Locked: // git detaches HEAD of a work tree that is gone
 		return nil, nil
 	case t.Gone:
 		var r *session.Refusal
@@ -182,7 +183,7 @@ func (a *uninstallVerb) mustLeave(ctx context.Context, t *worktree.Worktree) (*s
 		"%s is on %s, which would be removed", t.Path, present.ShortRef(t.Branch)), nil
 }
 
-// holdAll takes the locks of all work trees and sessions, and completes interrupted operations.
+// holdAll takes the locks of all work trees and sessions. It also completes interrupted operations.
 func (a *uninstallVerb) holdAll(ctx context.Context) error {
 	const command = "wfs uninstall"
 	if err := a.Begin(ctx, command, true); err != nil {
@@ -205,7 +206,7 @@ func (a *uninstallVerb) holdAll(ctx context.Context) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			continue // the bundle has its readable part
+			continue // the backup gets the part that can be read
 		}
 		if err := h.KeepJournal(ctx); err != nil {
 			return err
@@ -214,7 +215,8 @@ func (a *uninstallVerb) holdAll(ctx context.Context) error {
 	return a.holdOtherTrees(ctx, command)
 }
 
-// holdOtherTrees locks the other work trees. It refuses if one has an interrupted command.
+// holdOtherTrees takes the locks of all other work trees. It returns an error if a command was interrupted in one of
+// them.
 func (a *uninstallVerb) holdOtherTrees(ctx context.Context, command string) error {
 	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
@@ -239,15 +241,15 @@ func (a *uninstallVerb) holdOtherTrees(ctx context.Context, command string) erro
 	return nil
 }
 
-// ourRefs returns the directories of all refs of wfs.
+// ourRefs returns the directories that contain all refs of wfs.
 func ourRefs() []string {
 	return []string{session.BranchPrefix, session.RefPrefix, "refs/wfs-ops/", transition.DeletedPrefix}
 }
 
-// ourExcludes returns the lines that wfs adds to the clone's own exclude file.
+// ourExcludes returns the lines that wfs adds to git's exclude file of the clone (.git/info/exclude).
 func ourExcludes() []string { return []string{excludeLine, "/" + workspace.LocalPath} }
 
-// traces finds everything that wfs has stored in this repository, and for it.
+// traces finds everything that wfs has stored in this repository, or elsewhere for it.
 func (a *uninstallVerb) traces(ctx context.Context) (*uninstallJSON, error) {
 	j := &uninstallJSON{Version: jsonVersion}
 	var ledgers []session.RefMove
@@ -282,7 +284,7 @@ func (a *uninstallVerb) traces(ctx context.Context) (*uninstallJSON, error) {
 	return j, err
 }
 
-// findWork lists work that was not handed over, and uncommitted changes in backups.
+// findWork lists work that was not handed over, and uncommitted changes that only backups have.
 func (a *uninstallVerb) findWork(ctx context.Context, j *uninstallJSON) error {
 	only := func(ref, format string, args ...any) {
 		j.Only = append(j.Only, onlyOurs{ref, fmt.Sprintf(format, args...)})
@@ -291,7 +293,7 @@ func (a *uninstallVerb) findWork(ctx context.Context, j *uninstallJSON) error {
 	if err != nil {
 		return err
 	}
-	named := map[string]session.Commit{} // refs that belong to a session listed here
+	named := map[string]session.Commit{} // refs of the sessions that are listed
 	for _, id := range ids {
 		own, err := a.Repo.OwnRefs(ctx, id)
 		if err != nil {
@@ -326,7 +328,7 @@ func (a *uninstallVerb) findWork(ctx context.Context, j *uninstallJSON) error {
 	return err
 }
 
-// findFiles lists the files and directories to change or remove.
+// findFiles lists the files that have to be changed, and the directories that have to be removed.
 func (a *uninstallVerb) findFiles(ctx context.Context, j *uninstallJSON) error {
 	trees, err := a.Repo.Worktrees(ctx)
 	if err != nil {
@@ -364,7 +366,7 @@ func (a *uninstallVerb) findFiles(ctx context.Context, j *uninstallJSON) error {
 	return nil
 }
 
-// findExcludes adds the exclude files that have lines of wfs.
+// findExcludes adds those exclude files of git that contain lines of wfs.
 func (a *uninstallVerb) findExcludes(j *uninstallJSON) error {
 	for _, line := range ourExcludes() {
 		if file, there, err := a.Repo.ExcludedLocally(line); err != nil {
@@ -376,7 +378,8 @@ func (a *uninstallVerb) findExcludes(j *uninstallJSON) error {
 	return nil
 }
 
-// placeBackup chooses the name of the bundle. It reuses a complete bundle of a killed command.
+// placeBackup chooses the name of the backup, a git bundle. If a killed command has left a complete bundle, it uses
+// that one.
 func (a *uninstallVerb) placeBackup(ctx context.Context, j *uninstallJSON) error {
 	if len(j.Refs) == 0 {
 		return nil
@@ -404,7 +407,7 @@ func (a *uninstallVerb) placeBackup(ctx context.Context, j *uninstallJSON) error
 	return nil
 }
 
-// bundle saves all refs of wfs in one file.
+// bundle saves all refs of wfs in one file, and checks that the file is complete.
 func (a *uninstallVerb) bundle(ctx context.Context, j *uninstallJSON) error {
 	if j.Backup == "" {
 		return nil
@@ -419,7 +422,7 @@ func (a *uninstallVerb) bundle(ctx context.Context, j *uninstallJSON) error {
 	return nil
 }
 
-// remove removes everything. The directory with the locks is last.
+// remove removes everything that was found. The directory that contains the locks is removed last.
 func (a *uninstallVerb) remove(ctx context.Context, j *uninstallJSON) error {
 	hooks := hookFiles{a.app}
 	for _, path := range j.hooks {
@@ -465,7 +468,7 @@ func (a *uninstallVerb) remove(ctx context.Context, j *uninstallJSON) error {
 	return durable.RemoveTree(a.Repo.StateDir())
 }
 
-// say prints what is removed. command is the command that removes it; "" if a question follows.
+// say prints what is removed. `command` is the command that removes it; it is "" if a question follows.
 func (a *uninstallVerb) say(j *uninstallJSON, command string) error {
 	if a.json {
 		return a.answer(j)
@@ -523,7 +526,7 @@ func (a *uninstallVerb) say(j *uninstallJSON, command string) error {
 	return nil
 }
 
-// below counts the refs below a directory.
+// below counts the refs that are below a directory.
 func below(refs []string, dir string) (n int) {
 	for _, ref := range refs {
 		if strings.HasPrefix(ref, dir) {

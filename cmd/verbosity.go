@@ -6,7 +6,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 )
 
-// verbosity is the flags --quiet and --verbose.
+// verbosity has the flags --quiet and --verbose.
 type verbosity struct{ quiet, verbose bool }
 
 func (v *verbosity) flags(f *pflag.FlagSet) {

@@ -18,10 +18,10 @@ type versionJSON struct {
 	Version  int    `json:"version"`
 	WFS      string `json:"wfs"`
 	Commit   string `json:"commit,omitempty"`
-	Modified bool   `json:"modified,omitempty"` // the work tree differed from the commit
+	Modified bool   `json:"modified,omitempty"` // there were uncommitted changes when wfs was built
 	Go       string `json:"go"`
 	OS       string `json:"os"`
-	Format   int    `json:"format"` // of events
+	Format   int    `json:"format"` // version of the format of events
 }
 
 type versionVerb struct{ *app }

@@ -16,7 +16,7 @@ import (
 type watchVerb struct {
 	*app
 	tells verbosity
-	wait  bool // for the next run
+	wait  bool // wait for the next run
 }
 
 func (a *watchVerb) command() *cobra.Command {
@@ -76,7 +76,7 @@ func (a *watchVerb) run(ctx context.Context, args []string) error {
 	return a.sayEnded(ctx, id, who.Name(), true)
 }
 
-// watchRun shows a run until it ends.
+// watchRun shows a run of another process until the run ends.
 func (a *watchVerb) watchRun(ctx context.Context, w *following, who registry.Holder) error {
 	a.note("watching `%s` (pid %d), started %s: %s", who.Command, who.PID, present.Ago(unix(who.Since), a.env.Now()),
 		present.Stands(&w.S))
@@ -90,8 +90,8 @@ func (a *watchVerb) watchRun(ctx context.Context, w *following, who registry.Hol
 	return w.untilEnd(ctx, who)
 }
 
-// sayEnded prints the state of a session after a run of another process, and returns that run's exit code if it was
-// watched. driver names the process, "" for the newest.
+// sayEnded prints the state of a session after a run of another process. `driver` names the process of the run; ""
+// means the newest run. If the run was `watched`, sayEnded returns an error with the run's exit code.
 func (a *watchVerb) sayEnded(ctx context.Context, id session.ID, driver string, watched bool) error {
 	v, err := a.View(ctx, id)
 	if err != nil {

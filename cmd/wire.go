@@ -20,7 +20,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace/worktrees"
 )
 
-// app is one command line: its flags and streams, and the workspace that it works in. This file connects the packages.
+// app holds everything that belongs to one command line: its flags and streams, and the workspace in which it works.
+// This file connects the packages of wfs.
 type app struct {
 	*workspace.Workspace
 	hints
@@ -32,11 +33,11 @@ type app struct {
 	pager   *pager // nil: no pager
 	signals *signals
 
-	notices *notices     // of a run, nil for other verbs
-	rooms   *rooms.Rooms // for gates
+	notices *notices     // of a run; nil for other verbs
+	rooms   *rooms.Rooms // clean checkouts in which gates run
 	trees   *worktrees.Trees
 	saves   *autosave.Saves
-	done    []recoveredJSON // recovered operations, for the next answer
+	done    []recoveredJSON // recovered operations that the next answer reports
 }
 
 func newApp(env Env, sig *signals) *app {
@@ -58,7 +59,7 @@ func newApp(env Env, sig *signals) *app {
 	return a
 }
 
-// engine creates the engine for this command; the workspace connects the rest.
+// engine creates the engine for this command. The workspace calls it once it has opened the repository.
 func (a *app) engine(base *hand.Base) *engine.Engine {
 	e := engine.New(base, &works{app: a})
 	e.Cut, e.Recovered, e.Version = a.signals.why, a.sayRecovered, Version
@@ -70,20 +71,20 @@ func (a *app) engine(base *hand.Base) *engine.Engine {
 	return e
 }
 
-// sayAside warns of an operation log that this command could not read.
+// sayAside warns the user if this command could not read an operation log.
 func (a *app) sayAside() {
 	if a.Repo != nil && a.Repo.SetAside() != "" {
 		a.note("warning: %s", a.Repo.SetAside())
 	}
 }
 
-// works runs attempts in this work tree.
+// works runs attempts and gates in this work tree.
 type works struct {
 	app    *app
-	report func(string)       // prints progress of a run or gate, may be nil
-	count  func(tests int)    // gets the number of results so far of a running gate, may be nil
-	watch  func(agents.Event) // gets the agent's events, may be nil
-	setUp  bool               // the set-up has just made this work tree
+	report func(string)       // prints progress of a run or gate; may be nil
+	count  func(tests int)    // gets the running gate's number of results; may be nil
+	watch  func(agents.Event) // gets the agent's events; may be nil
+	setUp  bool               // the set-up command has just run in this work tree
 }
 
 func (w *works) runner() *agent.Runner {
@@ -131,7 +132,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	return runner.Run(ctx, r)
 }
 
-// judge creates the judge of one tree.
+// judge creates the judge of the tree `judged`.
 func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, fresh bool) *phases.Judge {
 	repo := w.app.Repo
 	in := w.app.rooms.Packages(runDir, judged, fresh)
@@ -161,7 +162,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	defer w.app.rooms.Leave()
-	w.app.rooms.BaseRuns(r.Plan).Forget() // the run may have been killed before it did so
+	w.app.rooms.BaseRuns(r.Plan).Forget() // the run does this, too, unless it was killed
 	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
@@ -177,15 +178,15 @@ func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	j.Runs = w.app.rooms.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
 		if there, err := w.app.Repo.Rooms.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {
-			return false, err // the set-up would install packages in the clean tree that are missing here
+			return false, err // not bare: the set-up installs packages that are missing here
 		}
 		return w.app.Repo.Rooms.Bare(ctx, tree, p.Provide)
 	}
 	return j.Baseline(ctx, p, tree, runDir)
 }
 
-// Alive returns the surviving processes of a run. It ignores runs that began in the clone of which this one is a copy,
-// because they continue there.
+// Alive returns the processes of a run that still live although their wfs has died. If this clone is a copy of another
+// one, Alive ignores runs that began in the original, because those still belong to it.
 func (w *works) Alive(id session.ID, runID string) []session.Process {
 	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {
@@ -198,7 +199,7 @@ func (w *works) Alive(id session.ID, runID string) []session.Process {
 	return alive
 }
 
-// End ends the processes that Alive has found, and returns their PIDs.
+// End ends the processes that Alive finds. It returns their PIDs.
 func (w *works) End(id session.ID, runID string) []int {
 	dir, err := w.app.Clone.Session(id).RunDir(runID)
 	if err != nil {

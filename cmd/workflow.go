@@ -52,7 +52,7 @@ func (a *workflowVerb) command() *cobra.Command {
 	return c
 }
 
-// ownRules reads the repository's rules, if there is a repository.
+// ownRules reads the files below .wfs/ of this repository. It returns nil outside a repository.
 func ownRules(ctx context.Context, w *workspace.Workspace) (workspace.Rules, error) {
 	if err := w.Open(ctx); err != nil {
 		return nil, nil // built-in workflows are available anywhere
@@ -155,7 +155,8 @@ func (a *workflowVerb) check(ctx context.Context, files []string) error {
 	return a.sayChecked(checkRules(list, own, layers))
 }
 
-// sourceOf returns the configuration layer of a file by its name and place; false if it is a workflow.
+// sourceOf returns the layer of configuration (user, repository or local) that a file is, judging by its name and
+// place. It returns false if the file is a workflow.
 func (a *workflowVerb) sourceOf(path string) (workflows.Source, bool) {
 	switch {
 	case path == a.env.ConfigFile():
@@ -168,8 +169,8 @@ func (a *workflowVerb) sourceOf(path string) (workflows.Source, bool) {
 	return "", false
 }
 
-// checkRules checks the agent cards, the layers of configuration (each alone and all together), and each workflow alone
-// and against the configuration.
+// checkRules checks the agent cards; the layers of configuration, each alone and all together; and the workflows, each
+// alone and with the configuration.
 func checkRules(list, own workspace.Rules, layers []workflows.Layer) (checked []string, findings []workflows.Finding) {
 	isLayer := map[string]bool{}
 	for _, l := range layers {
@@ -194,7 +195,7 @@ func checkRules(list, own workspace.Rules, layers []workflows.Layer) (checked []
 		checked = append(checked, f.Path)
 		w, bad := workflows.ParseWorkflow(f.Path, f.Text)
 		if len(bad) == 0 && settings != nil && len(layers) > 0 {
-			agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // the agent is checked at `wfs new`
+			agent := &workflows.Agent{Command: workflows.Command{Shell: "true"}} // wfs new checks the agent
 			_, bad = plans.Resolve(w, &settings.Config, agent)
 		}
 		findings = append(findings, bad...)

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// AgentText describes an agent event in one line, "" if it is not worth one. all includes minor events, such as
-// thinking and usage.
+// AgentText describes an agent event in one line. It returns "" if the event is not worth a line. With `all` it also
+// describes minor events, such as thinking and usage.
 func AgentText(e agents.Event, all bool) string {
 	text := safetext.Line(e.Text, ShownLine)
 	switch e.Kind {
@@ -59,7 +59,8 @@ func AgentText(e agents.Event, all bool) string {
 	return ""
 }
 
-// Answered turns an answer in the JSON of an answer schema into a sentence. It returns any other text unchanged.
+// Answered turns an agent's structured answer (JSON in the form of an answer schema of wfs) into a sentence. It returns
+// any other text unchanged.
 func Answered(text string) string {
 	var a struct {
 		Done        *bool   `json:"done"`
@@ -89,10 +90,10 @@ func Answered(text string) string {
 	return said
 }
 
-// ShownLine is the most characters of agent output that one line shows.
+// ShownLine is how many characters of agent output wfs shows on one line at most.
 const ShownLine = 200
 
-// ToolName describes a tool call as the agent named it: "Bash rm -rf build".
+// ToolName returns a tool call's name and details as the agent gave them: "Bash rm -rf build".
 func ToolName(t agents.Tool) string {
 	return safetext.Line(cmp.Or(t.Name, "a tool")+" "+t.Detail, ShownLine)
 }
@@ -109,7 +110,7 @@ func retryText(r agents.Retrying) string {
 	return strings.TrimSuffix(text+": "+strings.Join(p, ", "), ": ")
 }
 
-// LimitText says how much of a provider's limit is used.
+// LimitText says how much of a provider's usage limit is used up, such as "5-hour limit 92% used".
 func LimitText(l agents.Limited) string {
 	name := map[string]string{"five_hour": "5-hour limit", "seven_day": "weekly limit"}[l.Window]
 	name = cmp.Or(name, strings.TrimSpace(safetext.Line(l.Window, 20)+" limit"))
@@ -122,7 +123,8 @@ func LimitText(l agents.Limited) string {
 	return name + " near"
 }
 
-// Claims counts how often an agent claimed to be done, and how often that was true. It returns "" without claims.
+// Claims says how often an agent claimed to be done, and how often the claim was true. It returns "" if there were no
+// claims.
 func Claims(claims, refuted int) string {
 	if claims == 0 {
 		return ""

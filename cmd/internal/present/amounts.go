@@ -10,10 +10,10 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// N counts things: "1 file", "3 files".
+// N returns a count with its noun, in the singular or plural: "1 file", "3 files".
 func N(n int, thing string) string { return fmt.Sprintf("%d %s", n, Plural(n, thing, thing+"s")) }
 
-// Plural returns one if n is 1, else many.
+// Plural returns `one` if n is 1, else `many`.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -23,7 +23,7 @@ func Plural(n int, one, many string) string {
 
 func unix(sec int64) time.Time { return time.Unix(sec, 0) }
 
-// Cost is the money and tokens used, such as "$0.25, 12k tokens"; "" if there are none.
+// Cost returns the money and tokens used, such as "$0.25, 12k tokens". It returns "" if nothing was used.
 func Cost(u cost.Usage) string {
 	var p Parts
 	if usd := USD(u); usd != "$0.00" {
@@ -35,7 +35,7 @@ func Cost(u cost.Usage) string {
 	return strings.Join(p, ", ")
 }
 
-// USD is an amount of dollars: "$0.25", or "~$0.25" if part of it is an estimate.
+// USD returns an amount of dollars: "$0.25", or "~$0.25" if part of the amount is an estimate.
 func USD(u cost.Usage) string {
 	text := fmt.Sprintf("$%.2f", u.USD.USD())
 	if u.Estimated > 0 {
@@ -44,7 +44,7 @@ func USD(u cost.Usage) string {
 	return text
 }
 
-// Tokens is "12k tokens", or "12k new and 40k cached tokens".
+// Tokens returns a number of tokens: "12k tokens", or "12k new and 40k cached tokens" if some came from a cache.
 func Tokens(t cost.Tokens) string {
 	if t.CacheRead > 0 {
 		return Count(t.New()) + " new and " + Count(t.CacheRead) + " cached tokens"
@@ -52,12 +52,12 @@ func Tokens(t cost.Tokens) string {
 	return Count(t.Sum()) + " tokens"
 }
 
-// Budget says how much of a cap is used.
+// Budget says how much of a cap is used: "session: $1.00 of $5.00 used up".
 func Budget(l session.BudgetLine) string {
 	return fmt.Sprintf("%s: %s of %s used up", l.Scope, decide.Amount(l.What, l.Spent), decide.Amount(l.What, l.Cap))
 }
 
-// Ago says how long before now t was: "5 min ago".
+// Ago says how long ago t was, seen from now: "5 min ago".
 func Ago(t, now time.Time) string {
 	d := now.Sub(t)
 	if d < time.Second {
@@ -78,7 +78,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Seconds formats a duration for the end of a row; "" for less than a second.
+// Seconds formats a duration for the end of a table row. It returns "" for less than a second.
 func Seconds(millis int64) string {
 	if millis < 1000 {
 		return ""
@@ -86,7 +86,7 @@ func Seconds(millis int64) string {
 	return Clock(ms(millis))
 }
 
-// More counts the entries that a list leaves out.
+// More returns " and 3 more" for n entries that a list leaves out, "" for none.
 func More(n int) string {
 	if n <= 0 {
 		return ""
@@ -94,7 +94,8 @@ func More(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// Lasting formats a duration in words: to the second below a minute, else to the minute, and in days from 48 hours.
+// Lasting formats a duration in words: in seconds below a minute, in days from 48 hours on, and otherwise to the
+// minute.
 func Lasting(d time.Duration) string {
 	d = d.Round(time.Second)
 	h, m := int(d.Hours()), int(d.Minutes())%60
@@ -111,7 +112,7 @@ func Lasting(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", h, m)
 }
 
-// Clock formats a duration as a clock does: 0:04, 1:02:03.
+// Clock formats a duration like a stopwatch: 0:04, 1:02:03.
 func Clock(d time.Duration) string {
 	n := max(0, int64(d/time.Second))
 	if h := n / 3600; h > 0 {
@@ -133,7 +134,7 @@ func Count(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// Parts are the pieces of a line.
+// Parts are the pieces of a line that callers join with a separator.
 type Parts []string
 
 func (p *Parts) Add(is bool, format string, args ...any) {

@@ -7,10 +7,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// MostSaid is the most names that one line lists; JSON lists all.
+// MostSaid is how many names one line lists at most. JSON output lists all names.
 const MostSaid = 10
 
-// Lacks lists in one line the files that are missing from a checkpoint; "" if it is complete.
+// Lacks lists in one line the files that are missing from a checkpoint. It returns "" if the checkpoint is complete.
 func Lacks(c *session.Checkpoint) string {
 	if c == nil || !c.Incomplete {
 		return ""
@@ -25,7 +25,7 @@ func Lacks(c *session.Checkpoint) string {
 	return safetext.First(names, MostSaid, ", ")
 }
 
-// HeldName names an excluded path with the reason.
+// HeldName returns the path of a file that a checkpoint leaves out, with the reason in parentheses.
 func HeldName(h session.Held) string {
 	why := "it looks like a key"
 	switch h.Why {
@@ -41,7 +41,7 @@ func HeldName(h session.Held) string {
 	return fmt.Sprintf("%s (%s)", h.Path, why)
 }
 
-// PhaseColumns is the width of the phase column in a list of checkpoints.
+// PhaseColumns returns how wide the phase column of a list of checkpoints has to be.
 func PhaseColumns(list []session.Checkpoint) int {
 	wide := 9
 	for _, c := range list {
@@ -50,7 +50,7 @@ func PhaseColumns(list []session.Checkpoint) int {
 	return wide
 }
 
-// CheckpointLine describes a checkpoint in one line of a list; wide is the width of the phase column.
+// CheckpointLine describes a checkpoint in one line of a list. `wide` is the width of the phase column.
 func CheckpointLine(s *session.Session, c session.Checkpoint, wide int) Styled {
 	mark := " "
 	if c.Number == s.Current {

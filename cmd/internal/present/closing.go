@@ -10,7 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// gatesRan names the gates that passed in the newest judgement by running their command.
+// gatesRan names the gates that passed in the newest judgement because their command ran. Gates that only look at the
+// files are not among them.
 func gatesRan(s *session.Session) (names []string) {
 	for _, g := range s.LastGates {
 		if g.Where != session.InTree && g.Verdict == session.Pass {
@@ -21,7 +22,7 @@ func gatesRan(s *session.Session) (names []string) {
 }
 
 // NotAsked lists the weak points of completed work: new tests that only the agent wrote, no hold-out tests, no review,
-// open items, gates that did not run. It leaves out unknown facts.
+// open items, gates that did not run. It does not list a weak point if the session has no data about it.
 func NotAsked(s *session.Session) (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	way := s.Way()
@@ -70,14 +71,14 @@ func NotAsked(s *session.Session) (list []string) {
 	return list
 }
 
-// LapTests counts the new tests of all laps among way. said is the count as a prefix for "new tests", "" if it is
-// inexact because a lap ended before its tests had names.
+// LapTests counts the new tests of all laps among the checkpoints `way`. `said` is the count as a prefix for "new
+// tests". It is "" if the count is inexact because a lap ended before the names of its tests were known.
 func LapTests(way []session.Checkpoint) (n int, said string) {
 	type lap struct{ tests, waiting int }
 	laps := map[int]lap{}
 	for _, c := range way {
 		switch l := laps[c.Lap]; {
-		case c.Next == workflows.Done || c.NextLap != c.Lap: // its targets belong to the next lap
+		case c.Next == workflows.Done || c.NextLap != c.Lap: // the lap ended here: these targets are the next lap's
 		case len(c.Targets) > 0:
 			laps[c.Lap] = lap{tests: len(c.Targets)}
 		case l.tests == 0:

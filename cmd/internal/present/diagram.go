@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Diagram draws the state machine of a workflow for Mermaid or Graphviz. The end of a lap has an arrow to the first
-// phase.
+// Diagram returns a workflow's state machine as text for Mermaid, or for Graphviz. An arrow leads from the end of a lap
+// to the first phase.
 func Diagram(w *workflows.Workflow, graphviz bool) string {
 	var b strings.Builder
 	arrow := func(from, to, label string) {
@@ -51,7 +51,7 @@ func Diagram(w *workflows.Workflow, graphviz bool) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// plainID replaces the characters of a name that Mermaid does not accept in identifiers.
+// plainID replaces the characters of a phase name that Mermaid does not accept in identifiers.
 func plainID(name string) string {
 	if name == "[*]" {
 		return name

@@ -61,21 +61,21 @@ func EventText(body session.Body) string {
 		Title, Goal, Text, Reason, Why, Summary string
 		Changes                                 []string
 	}
-	data, _ := json.Marshal(body) // in the form in which it is stored
+	data, _ := json.Marshal(body) // its stored form has the texts under known keys
 	_ = json.Unmarshal(data, &said)
 	return cmp.Or(strings.Join(said.Changes, "; "), said.Title, said.Goal, said.Text, said.Reason, said.Why, said.Summary)
 }
 
-// RanAs says how a run ended.
+// RanAs says how a run ended, with the agent's error message if there is one.
 func RanAs(r session.RunResult) string {
 	text := decide.Ended(r)
-	if r.Message != "" && r.Outcome != session.OutcomeDenied { // its text already names them
+	if r.Message != "" && r.Outcome != session.OutcomeDenied { // the text of a denial already names the commands
 		text += ": " + r.Message
 	}
 	return text
 }
 
-// runText is RanAs plus the duration of the run and the agent's claim that it is done.
+// runText returns the text of RanAs, the duration of the run, and whether the agent claimed to be done.
 func runText(r session.RunResult) string {
 	text := RanAs(r)
 	if took := ms(r.Millis); took >= time.Second {
@@ -87,7 +87,8 @@ func runText(r session.RunResult) string {
 	return text
 }
 
-// WatchedName is the path of a watched file as a user sees it.
+// WatchedName returns the path of a watched file as users know it. A watched file is one outside the session that wfs
+// checks for changes during a run, such as .git/config.
 func WatchedName(file string) string {
 	if strings.HasPrefix(file, ".wfs/") {
 		return file
@@ -95,7 +96,7 @@ func WatchedName(file string) string {
 	return ".git/" + file
 }
 
-// Strayed describes changes outside the session that happened in the repository during a run.
+// Strayed describes, one line each, the changes outside the session that happened in the repository during a run.
 func Strayed(b session.Strayed) (p Parts) {
 	p.Add(b.Seen, "seen by a person")
 	for _, m := range b.Refs {

@@ -11,10 +11,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// evidence prints the evidence for a checkpoint, and the files that it lacks.
+// evidence prints a checkpoint's evidence, and the files that are missing from the checkpoint.
 type evidence struct{ *Screen }
 
-// gates prints gate results; with all, also the reasons of gates that passed, targets and flaky tests.
+// gates prints gate results. With `all` it also prints the reasons of gates that passed, the target tests and flaky
+// tests.
 func (c evidence) gates(list []session.GateResult, indent string, all bool) {
 	names := func(what string, tests []session.TestID, most int, reason string) {
 		for _, t := range tests[:min(len(tests), most)] {
@@ -41,7 +42,8 @@ func (c evidence) gates(list []session.GateResult, indent string, all bool) {
 	}
 }
 
-// letIn suggests a command that allows an excluded file, or "" if none is excluded.
+// letIn suggests a command that allows one of the files that a checkpoint leaves out. It returns "" if the checkpoint
+// leaves out none.
 func (c evidence) letIn(cp *session.Checkpoint) string {
 	if i := slices.IndexFunc(cp.Skipped, func(s session.Skip) bool { return s.Rule != "" }); i >= 0 {
 		return "remove the key; if it is not a real one: " + c.allow(cp.Skipped[i].Path)
@@ -49,7 +51,7 @@ func (c evidence) letIn(cp *session.Checkpoint) string {
 	if len(cp.HeldOut) == 0 {
 		return ""
 	}
-	// Suggest allowing a key only if nothing else is excluded.
+	// Do not suggest allowing a key or a secret if the checkpoint also leaves out another file.
 	i := slices.IndexFunc(cp.HeldOut,
 		func(h session.Held) bool { return h.Why != session.HoldKey && h.Why != session.HoldSecret })
 	return "to allow one: " + c.allow(cp.HeldOut[max(i, 0)].Path) + "; to exclude it permanently: add it to .gitignore"
@@ -59,7 +61,8 @@ func (c evidence) allow(path string) string {
 	return c.Facts.Typed("wfs allow "+safetext.ShellWord(path), "", "")
 }
 
-// Lacks prints on standard error the files that a checkpoint lacks, and warns of mass deletions.
+// Lacks prints on standard error which files are missing from a checkpoint, and warns if the checkpoint deletes most
+// files.
 func (c *Screen) Lacks(cp *session.Checkpoint, indent string) {
 	if cp == nil {
 		return
@@ -85,7 +88,7 @@ func (c *Screen) Lacks(cp *session.Checkpoint, indent string) {
 	e.deletes(c.Note, cp, indent)
 }
 
-// deletes warns that a checkpoint deletes most files, and prints the command that restores them.
+// deletes warns if a checkpoint deletes most files, and prints the command that restores them.
 func (c evidence) deletes(say func(string, ...any), cp *session.Checkpoint, indent string) {
 	if cp.Deleted != nil {
 		say("%swarning: checkpoint %d deletes %d of %d files; to go back: %s", indent, cp.Number, cp.Deleted.Files,
@@ -94,8 +97,8 @@ func (c evidence) deletes(say func(string, ...any), cp *session.Checkpoint, inde
 	}
 }
 
-// incomplete prints the files that the current checkpoint lacks, with its warnings, proof and hold-out results, on
-// standard output.
+// incomplete prints on standard output which files are missing from the current checkpoint, the warning about mass
+// deletions, a failed proof in a clean checkout, and the hold-out results.
 func (c evidence) incomplete(s *session.Session) {
 	cp := s.At(s.Current)
 	if cp == nil {
@@ -112,7 +115,7 @@ func (c evidence) incomplete(s *session.Session) {
 	c.holdout(s.HoldoutAt(s.Current))
 }
 
-// proof prints a proof that did not pass.
+// proof prints the result of the proof (the run of all gates in a clean checkout) if it did not pass.
 func (c evidence) proof(p *session.Proof) {
 	if p == nil || p.Verdict == session.Pass {
 		return
@@ -123,7 +126,7 @@ func (c evidence) proof(p *session.Proof) {
 	}
 }
 
-// holdout prints the result of the hold-out tests, with the names of failing ones where names are revealed.
+// holdout prints the result of the hold-out tests. It names the failing ones if the session reveals names.
 func (c evidence) holdout(r *session.HoldoutResult) {
 	if r == nil {
 		return
@@ -155,21 +158,22 @@ func (c evidence) review(r *session.Review) {
 	}
 }
 
-// flaky names the flaky tests, from which wfs concludes nothing.
+// flaky names the flaky tests. wfs ignores their results.
 func (c evidence) flaky(tests []session.TestID) {
 	if len(tests) > 0 {
 		c.Out("flaky, and ignored: %s", safetext.First(tests, 5, ", "))
 	}
 }
 
-// notRun names the gates that have not run yet, which a pass does not cover.
+// notRun names the gates that have not run yet, so that users know that a pass says nothing about them.
 func (c evidence) notRun(gates []session.NotRun) {
 	for _, n := range gates {
 		c.Out("  gate %s has not run: %s", n.Gate, n.Why)
 	}
 }
 
-// forced names the phases that a person skipped or passed without a verdict, so that every reader of the work knows.
+// forced names the phases that a person skipped or passed without a verdict, so that readers do not take them for
+// judged.
 func (c evidence) forced(skipped []session.SkippedPhase) {
 	for _, p := range skipped {
 		what := "was skipped"
@@ -180,14 +184,14 @@ func (c evidence) forced(skipped []session.SkippedPhase) {
 	}
 }
 
-// tampered prints suspicious changes to tests. It leaves out findings that the text above already mentions.
+// tampered prints suspicious changes to tests, except findings that the text `above` already mentions.
 func (c evidence) tampered(list []session.Tampering, above string) {
 	for _, t := range list {
 		c.Out("tests: %s%s", NoteMark(t), t.Beside(above))
 	}
 }
 
-// Checkpoint is a checkpoint with its evidence.
+// Checkpoint is the output of `wfs show SESSION@N --json`: a checkpoint with its evidence.
 type Checkpoint struct {
 	Version     int                    `json:"version"`
 	ID          session.ID             `json:"id"`
@@ -195,20 +199,21 @@ type Checkpoint struct {
 	Checkpoint  session.Checkpoint     `json:"checkpoint"`
 	Reason      string                 `json:"reason,omitempty"` // of the verdict
 	Gates       []session.GateResult   `json:"gates,omitempty"`
-	NotRun      []session.NotRun       `json:"not_run,omitempty"` // gates that judge later
+	NotRun      []session.NotRun       `json:"not_run,omitempty"` // gates that have not run yet
 	Proof       *session.Proof         `json:"proof,omitempty"`
 	Holdout     *session.HoldoutResult `json:"holdout,omitempty"`
 	Evidence    *session.Evidence      `json:"evidence,omitempty"`
 	Tampered    []session.Tampering    `json:"tampered,omitempty"` // suspicious changes to tests
 	Experiments []session.Experiment   `json:"experiments,omitempty"`
-	Review      *session.Review        `json:"review,omitempty"` // of a phase that is a review
+	Review      *session.Review        `json:"review,omitempty"` // the review, if the phase was one
 	RunID       string                 `json:"run_id,omitempty"`
 	Logs        string                 `json:"logs,omitempty"`         // directory on this machine
-	HoldoutLogs string                 `json:"holdout_logs,omitempty"` // separate, and hidden from agents
+	HoldoutLogs string                 `json:"holdout_logs,omitempty"` // separate, because agents must not see it
 	Body        string                 `json:"body"`                   // of the commit message
 }
 
-// Checkpoint prints a checkpoint with its evidence; subject is the subject of its commit.
+// Checkpoint prints a checkpoint with its evidence. `subject` is the subject of its commit; `refuted` says that the
+// agent claimed to be done here, and gates disagreed.
 func (c *Screen) Checkpoint(j *Checkpoint, subject string, refuted bool) {
 	cp, e := &j.Checkpoint, evidence{c}
 	c.Out("%s  %s", j.Address, subject)
@@ -246,15 +251,15 @@ func (c *Screen) Checkpoint(j *Checkpoint, subject string, refuted bool) {
 	}
 }
 
-// Proved prints a proof that did not pass, and the hold-out results, of work that is being handed over.
+// Proved prints two results about work that is being handed over: a proof that did not pass, and the hold-out tests.
 func (c *Screen) Proved(p *session.Proof, r *session.HoldoutResult) {
 	e := evidence{c}
 	e.proof(p)
 	e.holdout(r)
 }
 
-// Checkpoints prints checkpoints of a session, one a line, and then flaky tests, phases without a verdict and
-// suspicious changes to tests of the whole session.
+// Checkpoints prints a session's checkpoints, one a line. Below them it prints, for the whole session, the flaky tests,
+// the phases without a verdict, and suspicious changes to tests.
 func (c *Screen) Checkpoints(s *session.Session, list []session.Checkpoint) {
 	lines, wide := []Styled{}, PhaseColumns(s.Checkpoints)
 	for _, cp := range list {

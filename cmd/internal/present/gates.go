@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// GateLine is the result of a gate, with its name and duration.
+// GateLine returns a gate's name, result and duration in one line.
 func GateLine(g session.GateResult) Styled {
 	line := Join(g.Gate+": ", GateSays(g))
 	if took := GateTook(g); took != "" {
@@ -17,7 +17,7 @@ func GateLine(g session.GateResult) Styled {
 	return line
 }
 
-// GateSays is the result of a gate in words.
+// GateSays returns a gate's result in words, such as "12 passed, 1 failed".
 func GateSays(g session.GateResult) Styled {
 	failed := g.Counts.Failed + g.Counts.Errors
 	red := g.Expect == string(workflows.ExpectRed) && g.Verdict == session.Pass
@@ -63,7 +63,7 @@ func counts(c session.Counts, red bool) string {
 	return text
 }
 
-// HoldoutBaseLine summarizes the hold-out results on the base, before any work.
+// HoldoutBaseLine says how many hold-out tests pass on the base commit, before any work.
 func HoldoutBaseLine(r *session.HoldoutResult) string {
 	all := r.Passed + r.Failed
 	line := fmt.Sprintf("hold-out tests: %d of %d pass on the base, before the work", r.Passed, all)
@@ -73,7 +73,7 @@ func HoldoutBaseLine(r *session.HoldoutResult) string {
 	return line
 }
 
-// GateTook is how long a gate ran, or "cached".
+// GateTook returns how long a gate ran, "cached" if its result comes from the cache, or "" for less than a second.
 func GateTook(g session.GateResult) string {
 	if g.Cached {
 		return "cached"
@@ -81,7 +81,8 @@ func GateTook(g session.GateResult) string {
 	return Seconds(g.Millis)
 }
 
-// ProofOf returns the proof of the current checkpoint's tree, or nil if that tree has none.
+// ProofOf returns the proof (the result of the gates in a clean checkout) of the current checkpoint's files. It returns
+// nil if there is none.
 func ProofOf(s *session.Session) *session.Proof { return ProofAt(s, s.Current) }
 
 func ProofAt(s *session.Session, checkpoint int) *session.Proof {
@@ -92,7 +93,7 @@ func ProofAt(s *session.Session, checkpoint int) *session.Proof {
 	return s.Proof
 }
 
-// ProofLine says what a proof found.
+// ProofLine describes the result of a proof in one line.
 func ProofLine(p *session.Proof) string {
 	if p.Verdict == session.Pass {
 		return p.Reason
@@ -100,7 +101,8 @@ func ProofLine(p *session.Proof) string {
 	return "clean checkout: " + p.Why()
 }
 
-// unprovenGate ends a line about completed work. It names the gate that was not proven in a clean checkout, or is "".
+// unprovenGate returns the end of a line about completed work: "; not tested in a clean checkout: GATE". It returns ""
+// if there is no proof, or if the proof passed.
 func unprovenGate(p *session.Proof) string {
 	if p == nil || p.Verdict == session.Pass {
 		return ""
@@ -112,7 +114,7 @@ func unprovenGate(p *session.Proof) string {
 // Remedies explains how to provide files that a clean checkout lacks.
 const Remedies = "allow them (git add -f FILE, or wfs allow FILE), name them in clean-provide of the configuration, or set clean-proof: off there (then wfs edit --reload)"
 
-// BaseText is the result of a gate on the base.
+// BaseText describes a gate's result on the base commit.
 func BaseText(g session.GateResult) string {
 	switch {
 	case g.Counts.Total() > 0:
@@ -125,7 +127,7 @@ func BaseText(g session.GateResult) string {
 	return "passes"
 }
 
-// NoteMark is the prefix of a tampering finding: "note: " if it is minor, else "".
+// NoteMark returns the prefix of a finding of tampering: "note: " if the finding is minor, else "".
 func NoteMark(t session.Tampering) string {
 	if t.Grave {
 		return ""

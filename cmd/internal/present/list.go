@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Unread stands for a session that cannot be read; next is a command that may help.
+// Unread returns the list entry of a session that cannot be read. `next` is a command that may help.
 func Unread(id session.ID, err error, next string) Session {
 	return Session{Version: Version, ID: id, Name: id.Trailer(), Status: Unreadable, Why: err.Error(),
 		Next: []string{next}}
@@ -63,7 +63,7 @@ func (c *Screen) List(list []Session) {
 	c.Table(rows)
 }
 
-// BecameText says where a session's work ended up.
+// BecameText says where a session's work ended up, such as "merged into main".
 func BecameText(f handover.Fate) string {
 	switch f.How {
 	case handover.FateMerged:

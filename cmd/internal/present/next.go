@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// NextCommands lists the commands that make sense next, the best one first. alive are surviving processes of the newest
-// run. way is the command that makes the session current, "" if it is.
+// NextCommands lists the commands that make sense next, the best one first. `alive` are processes of the newest run
+// that still live. `way` is the command that makes the session current; it is "" if the session is current already.
 func NextCommands(s *session.Session, alive []session.Process, way string) []string {
 	id := string(s.ID)
 	switch {
@@ -29,7 +29,7 @@ func NextCommands(s *session.Session, alive []session.Process, way string) []str
 		case s.Blocked.Reason == session.BlockSurvivors:
 			return []string{decide.Ending(s, alive), "wfs show"}
 		case s.Blocked.Hint == "wfs resume "+id, // HEAD is already back on its branch
-			s.Reworded && s.Blocked.Reason == session.BlockBreaker: // the next attempt will get a changed goal or spec
+			s.Reworded && s.Blocked.Reason == session.BlockBreaker: // the goal or spec has changed
 			return []string{"wfs run", "wfs show"}
 		}
 		return []string{s.Blocked.Hint, "wfs show"}
@@ -66,7 +66,8 @@ func NextCommands(s *session.Session, alive []session.Process, way string) []str
 	return []string{"wfs run"}
 }
 
-// FinishCommand is the command that hands over a session's work as it is, "" if nothing was changed.
+// FinishCommand returns the command that hands over a session's work in its present state. It returns "" if the session
+// has changed nothing.
 func FinishCommand(s *session.Session) string {
 	first, now := s.At(0), s.At(s.Current)
 	switch {
@@ -78,8 +79,8 @@ func FinishCommand(s *session.Session) string {
 	return "wfs finish"
 }
 
-// beforeInterruption is the checkpoint to return to without the changes of an interrupted attempt, which may still be
-// in the work tree, without a checkpoint.
+// beforeInterruption returns the number of the newest checkpoint that does not hold the changes of an interrupted
+// attempt. The user can go back to it to discard those changes.
 func beforeInterruption(s *session.Session) int {
 	n := s.Current
 	for n > 0 && s.At(n).Trigger == session.TriggerInterrupted {
@@ -88,13 +89,13 @@ func beforeInterruption(s *session.Session) int {
 	return n
 }
 
-// Way is one option for a stopped session, and its command.
+// Way is one option that a user has for a stopped session, with the command for it.
 type Way struct {
 	What    string `json:"what"`
 	Command string `json:"command"`
 }
 
-// WithoutIt lists the options that give up the present phase, or the whole work.
+// WithoutIt lists the options that give something up: the judgement of the current phase, or the whole work.
 func WithoutIt(s *session.Session) []Way {
 	return []Way{
 		{fmt.Sprintf("pass %s unjudged", s.Phase), `wfs approve --anyway "why"`},
@@ -102,8 +103,8 @@ func WithoutIt(s *session.Session) []Way {
 	}
 }
 
-// testsFrom is the checkpoint in which the tests of a lap were written, or nil. They may have been edited by hand
-// since.
+// testsFrom returns the checkpoint in which the tests of the current lap were written, or nil. Those tests may have
+// been edited by hand after that checkpoint.
 func testsFrom(s *session.Session) *session.Checkpoint {
 	if at := s.TestsAt(); at != nil || s.Frozen == "" {
 		return at
@@ -116,7 +117,8 @@ func testsFrom(s *session.Session) *session.Checkpoint {
 	return nil
 }
 
-// WaysOfBreaker lists the options for a session that its breaker has stopped.
+// WaysOfBreaker lists the user's options for a session that its breaker has stopped. The breaker stops a session after
+// several attempts without progress.
 func WaysOfBreaker(s *session.Session) (ways []Way) {
 	add := func(is bool, what, command string) {
 		if is {
@@ -136,7 +138,7 @@ func WaysOfBreaker(s *session.Session) (ways []Way) {
 	if c := testsFrom(s); c != nil {
 		add(c.Phase != s.Phase, "wrong test", fmt.Sprintf(`wfs reject --to %s -m "what is wrong with it"`, c.Phase))
 	}
-	var passed, ended session.Checkpoint // the newest that passed, and the newest that ended a lap
+	var passed, ended session.Checkpoint // newest checkpoint that passed; newest that ended a lap
 	for _, c := range s.Way() {
 		if c.Number > 0 && c.Trigger == session.TriggerAttempt && c.Verdict == session.Pass {
 			passed = c
@@ -168,7 +170,7 @@ func WaysOfBreaker(s *session.Session) (ways []Way) {
 	return append(ways, WithoutIt(s)...)
 }
 
-// gotTo says how far the best attempt of a visit got.
+// gotTo says how far the best attempt at the current phase got, such as " (2 new tests pass)".
 func gotTo(s *session.Session) string {
 	r := s.Visit.BestHas
 	for _, x := range []struct {

@@ -8,18 +8,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Run is the result of one run, and the events of its agent.
+// Run is the output of `wfs show --run --json`: the result of one run, and the events of its agent.
 type Run struct {
 	Version int                     `json:"version"`
 	ID      session.ID              `json:"id"`
 	RunID   string                  `json:"run_id"`
 	Started *session.AttemptStarted `json:"started,omitempty"`
-	Result  *session.RunResult      `json:"result,omitempty"` // none while it runs, or if it was cut short
+	Result  *session.RunResult      `json:"result,omitempty"` // nil while it runs, or if it was cut off
 	Logs    string                  `json:"logs,omitempty"`   // directory on this machine
 	Events  []agents.Record         `json:"events"`
 }
 
-// Run prints the result of a run and the events of its agent.
+// Run prints a run's result and the events of its agent.
 func (c *Screen) Run(j *Run) {
 	if s := j.Started; s != nil {
 		c.Out("%s  lap %d  attempt %d  run %s", s.Phase, s.Lap, s.Attempt, j.RunID)
@@ -40,7 +40,7 @@ func (c *Screen) Run(j *Run) {
 	c.Records(j.Events)
 }
 
-// Records prints agent events with their times since the first one.
+// Records prints agent events, each with the time since the first event.
 func (c *Screen) Records(list []agents.Record) {
 	for _, r := range list {
 		head := Clock(r.At.Sub(list[0].At))
@@ -53,12 +53,12 @@ func (c *Screen) Records(list []agents.Record) {
 	}
 }
 
-// recordLines describes an agent event. Messages are printed in full.
+// recordLines describes an agent event in lines. It returns the agent's messages in full.
 func recordLines(e agents.Event) []string {
 	switch e.Kind {
 	case agents.Text:
 		return strings.Split(strings.TrimSpace(safetext.Strip(Answered(e.Text))), "\n")
-	case agents.Usage: // the total is printed above
+	case agents.Usage: // Run prints the total
 		return nil
 	}
 	if text := AgentText(e, true); text != "" {
@@ -67,7 +67,7 @@ func recordLines(e agents.Event) []string {
 	return nil
 }
 
-// usedText is the agent and its usage: "claude 2.1.329  $0.42  41k tokens  12 tool calls  2 refused".
+// usedText returns the agent's name and its usage: "claude 2.1.329 $0.42 41k tokens 12 tool calls 2 refused".
 func usedText(r *session.RunResult) string {
 	var p Parts
 	p.Add(r.Agent != "", "%s", strings.TrimSpace(r.Agent+" "+r.AgentVersion))

@@ -1,5 +1,5 @@
-// Package present shows values to people: lines, tables, stories of sessions, and the live view of a run. It gets the
-// values as arguments, and does not know the commands.
+// Package present formats sessions and results for people, and as JSON: lines, tables, the story of a session. It gets
+// all values as arguments, and knows nothing about the commands that use it.
 package present
 
 import (
@@ -15,18 +15,19 @@ import (
 type Screen struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Whether each stream is a terminal.
+	// StdinTTY, StdoutTTY and StderrTTY say whether the stream is a terminal.
 	StdinTTY, StdoutTTY, StderrTTY bool
-	// Width is the columns of the terminal at standard output, 0 if there is none or its width is unknown.
+	// Width is the width in columns of the terminal at standard output. It is 0 if there is no terminal, or if the
+	// width is unknown.
 	Width int
 	JSON  bool
-	// Color is the flag --color: auto, always or never. Getenv reads the environment.
+	// Color is the value of the flag --color: auto, always or never.
 	Color  When
 	Getenv func(name string) string
 	Clock  func() time.Time
-	// Facts looks up data that the values do not contain.
+	// Facts looks up data that is not part of the values to print.
 	Facts Facts
-	// AtExit registers a function to call when a third Ctrl-C ends the process at once.
+	// AtExit registers a function that runs before a third Ctrl-C ends the process at once.
 	AtExit func(func())
 }
 
@@ -48,8 +49,8 @@ func (w *When) Set(s string) error {
 	return fmt.Errorf("it is one of %s", strings.Join(Whens, ", "))
 }
 
-// Colours reports whether to print colours to a stream; tty says whether it is a terminal. The flag has priority, then
-// NO_COLOR, CLICOLOR_FORCE and the terminal.
+// Colours reports whether to print colours to a stream. `tty` says whether the stream is a terminal. The flag --color
+// decides first, then NO_COLOR, CLICOLOR_FORCE, and at last whether the stream is a terminal.
 func (s *Screen) Colours(tty bool) bool {
 	switch {
 	case s.JSON || s.Color == "never":
@@ -69,8 +70,8 @@ func (s *Screen) Colours(tty bool) bool {
 // through here, so that control sequences never reach a terminal.
 func (s *Screen) Out(format string, args ...any) { s.OutAt(0, format, args...) }
 
-// OutAt is Out for a row of a table: if the line wraps, the next line is indented to column; 0 means four more than the
-// first.
+// OutAt prints like Out, for a row of a table: if the line wraps, the rest is indented to `column`. A column of 0 means
+// four columns more than the line's own indentation.
 func (s *Screen) OutAt(column int, format string, args ...any) {
 	s.print(s.Stdout, s.StdoutTTY, column, format, args)
 }
@@ -78,7 +79,7 @@ func (s *Screen) OutAt(column int, format string, args ...any) {
 // Note prints progress on standard error; it prints nothing with --json.
 func (s *Screen) Note(format string, args ...any) { s.NoteAt(0, format, args...) }
 
-// NoteAt is OutAt for progress.
+// NoteAt prints progress like Note, and indents wrapped lines like OutAt.
 func (s *Screen) NoteAt(column int, format string, args ...any) {
 	if !s.JSON {
 		s.print(s.Stderr, s.StderrTTY, column, format, args)
@@ -101,19 +102,20 @@ func (s *Screen) print(to io.Writer, tty bool, column int, format string, args [
 	fmt.Fprint(to, text+"\n")
 }
 
-// Table prints rows in aligned columns. A terminal gets lines that are cut instead of wrapped.
+// Table prints rows in aligned columns. On a terminal it cuts long lines instead of wrapping them.
 func (s *Screen) Table(rows [][]any) {
 	s.Lines(aligned(rows))
 }
 
-// WholeTable is Table without cutting, for text that people copy.
+// WholeTable prints a table like Table, but never cuts a line, so that people can copy all of it.
 func (s *Screen) WholeTable(rows [][]any) {
 	for _, row := range aligned(rows) {
 		s.Out("%s", fit(row, 0))
 	}
 }
 
-// Short prints a line on standard output whose end is not important, cut to the width of the terminal.
+// Short formats and prints a line on standard output, cut to the width of the terminal. Use it for lines whose end is
+// not important.
 func (s *Screen) Short(format string, args ...any) { s.Line(Join(fmt.Sprintf(format, args...))) }
 
 // Line prints a line on standard output, cut to the width of the terminal.
@@ -124,7 +126,7 @@ func (s *Screen) Line(line Styled) {
 	s.Out("%s", fit(line, s.Width))
 }
 
-// Lines is Line for several lines, in one write.
+// Lines prints several lines like Line, in one write.
 func (s *Screen) Lines(lines []Styled) {
 	var all strings.Builder
 	to := *s
@@ -135,7 +137,7 @@ func (s *Screen) Lines(lines []Styled) {
 	fmt.Fprint(s.Stdout, all.String())
 }
 
-// Next prints the suggested next commands, on one line if they fit, else on one line each.
+// Next prints the suggested next commands: on one line if they fit, otherwise each on its own line.
 func (s *Screen) Next(commands []string) {
 	if len(commands) == 0 {
 		return
@@ -144,7 +146,7 @@ func (s *Screen) Next(commands []string) {
 	below := line
 	for i, c := range commands[1:] {
 		word := "or"
-		if i == 0 && strings.Contains(commands[0], "wfs diff") { // first look at the changes, then decide
+		if i == 0 && strings.Contains(commands[0], "wfs diff") { // look at the changes before the decision
 			word = "then"
 		}
 		line += "   " + word + ": " + c
@@ -156,7 +158,7 @@ func (s *Screen) Next(commands []string) {
 	s.Out("%s", Strong(line))
 }
 
-// Steps prints commands to type next, in this order.
+// Steps prints commands that the user has to type one after the other.
 func (s *Screen) Steps(commands []string) {
 	word := "next"
 	for _, c := range commands {

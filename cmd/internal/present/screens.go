@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// report prints one session.
+// report prints one session, for a Screen.
 type report struct {
 	*Screen
 	of *Session
@@ -21,8 +21,8 @@ type report struct {
 // Standing prints the state of a session.
 func (c *Screen) Standing(d *Session, head string) { report{c, d}.standing(head, false) }
 
-// standing prints the state of a session. It returns true if it has printed the full screen of a blocked or completed
-// session, which needs few additions.
+// standing prints the state of a session. For a blocked or completed session it prints the full screen, and returns
+// true: the caller then needs to add little. For any other session it prints a few lines, and returns false.
 func (c report) standing(head string, current bool) bool {
 	s := c.of.Of
 	switch {
@@ -88,7 +88,7 @@ func (c report) failing(g session.GateResult) {
 	}
 }
 
-// tried prints the last failed attempts at the phase, and the newest checkpoint that passed.
+// tried prints the last failed attempts at the current phase, and the newest checkpoint that passed.
 func (c report) tried() {
 	s := c.of.Of
 	label, way := "tried", s.Way()
@@ -114,7 +114,7 @@ func (c report) tried() {
 	}
 }
 
-// Refuted reports whether the agent said at a checkpoint that it is done, and was not.
+// Refuted reports whether the agent claimed at a checkpoint to be done, and gates disagreed.
 func Refuted(s *session.Session, checkpoint int) bool {
 	return slices.ContainsFunc(s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
 }
@@ -162,12 +162,12 @@ func (c report) done(head string) {
 	}
 }
 
-// shortTest is the name of a Go test without its package, or another name unchanged.
+// shortTest returns the name of a Go test without its package. It returns other names unchanged.
 func shortTest(id session.TestID) session.TestID {
 	return id[strings.LastIndex(string(id), ".Test")+1:]
 }
 
-// used is the time and the money that a session took, and its agent's claims.
+// used returns the time and money that a session used, and how many of its agent's claims were true.
 func used(d *Session) string {
 	s := d.Of
 	var p Parts

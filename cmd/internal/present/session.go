@@ -12,23 +12,23 @@ import (
 	"github.com/wfs-dev/wfs/session/items"
 )
 
-// AutoSave is an auto-save that is newer than the newest checkpoint.
+// AutoSave is an automatic backup of the work tree that is newer than the newest checkpoint.
 type AutoSave struct {
 	At      time.Time      `json:"at"`
-	Commit  session.Commit `json:"commit"` // of the files
+	Commit  session.Commit `json:"commit"` // commit with the saved files
 	Ref     string         `json:"ref"`
-	Changes int            `json:"changes"`           // files that differ from the present checkpoint
-	Missing int            `json:"missing,omitempty"` // of those, how many are not in the work tree now
+	Changes int            `json:"changes"`           // files that differ from the current checkpoint
+	Missing int            `json:"missing,omitempty"` // how many of these files are missing in the work tree
 }
 
-// Session is a session in `list --json`, and part of its story.
+// Session is an entry of `wfs list --json`, and the first part of a Story.
 type Session struct {
 	Version  int                `json:"version"`
 	ID       session.ID         `json:"id"`
-	Name     string             `json:"name"` // WFS-<id>, for programs that were written for it
+	Name     string             `json:"name"` // WFS-<id>, for scripts that expect this form
 	Current  bool               `json:"current"`
 	Goal     string             `json:"goal"`
-	Title    string             `json:"title,omitempty"` // a short name shown instead of the goal
+	Title    string             `json:"title,omitempty"` // short name, shown instead of the goal
 	Status   session.Status     `json:"status"`
 	Why      string             `json:"why,omitempty"`
 	Waiting  *session.Waiting   `json:"waiting,omitempty"`
@@ -40,49 +40,50 @@ type Session struct {
 	LapsDone int                `json:"laps_done"`
 	Items    int                `json:"items,omitempty"`
 	Item     string             `json:"item,omitempty"`
-	// items delivered, shown by an existing test, or agreed to
+	// number of items that are done: delivered, shown by an existing test, or agreed to by a person
 	ItemsDone     int                    `json:"items_done,omitempty"`
 	ItemStates    []items.Item           `json:"item_states,omitempty"`
-	Attempts      int                    `json:"attempts"` // judged
+	Attempts      int                    `json:"attempts"` // judged attempts
 	Claims        int                    `json:"claims"`
 	Refuted       int                    `json:"refuted"`
 	Flaky         []session.TestID       `json:"flaky,omitempty"`
 	Beware        []string               `json:"beware,omitempty"` // weak points of completed work
-	Ways          []Way                  `json:"ways,omitempty"`   // options, if the breaker has stopped it
+	Ways          []Way                  `json:"ways,omitempty"`   // the user's options, if the session is stopped
 	CostUSD       float64                `json:"cost_usd,omitempty"`
 	Used          cost.Usage             `json:"used,omitzero"`
 	Checkpoint    int                    `json:"checkpoint"`
 	Branch        string                 `json:"branch"`
 	Base          session.Commit         `json:"base"`
 	BaseRef       string                 `json:"base_ref,omitempty"`
-	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"` // left without their verdict
-	HandedOver    string                 `json:"handed_over,omitempty"`    // branch that finish made
-	// the move of this work tree that a killed process began
+	SkippedPhases []session.SkippedPhase `json:"skipped_phases,omitempty"` // phases without a verdict
+	HandedOver    string                 `json:"handed_over,omitempty"`    // branch that `wfs finish` made
+	// operation in this work tree that a killed process left unfinished
 	HalfMoved string `json:"half_moved,omitempty"`
-	// root of the work tree that has it checked out
+	// root of the work tree that has the session checked out
 	Worktree    string                 `json:"worktree,omitempty"`
 	Gone        bool                   `json:"worktree_gone,omitempty"`
-	Became      *handover.Fate         `json:"became,omitempty"`     // where its work ended up, if requested
-	Incomplete  bool                   `json:"incomplete,omitempty"` // the current checkpoint lacks something
-	Skipped     []session.Skip         `json:"skipped,omitempty"`    // files that it cannot contain
-	HeldOut     []session.Held         `json:"held_out,omitempty"`   // excluded files, until a person allows them
+	Became      *handover.Fate         `json:"became,omitempty"`     // where the work ended up; set on request only
+	Incomplete  bool                   `json:"incomplete,omitempty"` // the current checkpoint lacks files
+	Skipped     []session.Skip         `json:"skipped,omitempty"`    // files that the current checkpoint cannot contain
+	HeldOut     []session.Held         `json:"held_out,omitempty"`   // files left out until a person allows them
 	Allowed     []string               `json:"allowed,omitempty"`
-	Proof       *session.Proof         `json:"proof,omitempty"`   // that its tree passes in a clean checkout
-	Holdout     *session.HoldoutResult `json:"holdout,omitempty"` // of its tree
-	Deleted     *session.Deleted       `json:"deleted,omitempty"` // if it deletes most files
+	Proof       *session.Proof         `json:"proof,omitempty"`   // of the current checkpoint, in a clean checkout
+	Holdout     *session.HoldoutResult `json:"holdout,omitempty"` // of the current checkpoint
+	Deleted     *session.Deleted       `json:"deleted,omitempty"` // set if the current checkpoint deletes most files
 	UpdatedAt   time.Time              `json:"updated_at"`
 	Driver      *Driver                `json:"driver,omitempty"`
-	AutoSave    *AutoSave              `json:"auto_save,omitempty"`    // if it has changes that no checkpoint has
-	Alive       []session.Process      `json:"alive,omitempty"`        // of the newest run, if its wfs is dead
+	AutoSave    *AutoSave              `json:"auto_save,omitempty"`    // set if it has changes that no checkpoint has
+	Alive       []session.Process      `json:"alive,omitempty"`        // processes that outlived the newest run
 	SpecEdited  string                 `json:"spec_edited,omitempty"`  // command that pins the edited spec
-	Edits       []string               `json:"edits,omitempty"`        // files that differ from the present checkpoint
-	Requests    int                    `json:"requests,omitempty"`     // unread, in the inbox
+	Edits       []string               `json:"edits,omitempty"`        // files that differ from the current checkpoint
+	Requests    int                    `json:"requests,omitempty"`     // unread requests in the inbox
 	GateRuns    int                    `json:"gate_runs,omitempty"`    // gate results since the session began
-	GatesCached int                    `json:"gates_cached,omitempty"` // of those, results taken from the cache
-	Next        []string               `json:"next"`                   // commands to type
+	GatesCached int                    `json:"gates_cached,omitempty"` // how many of these came from the cache
+	Next        []string               `json:"next"`                   // commands to type next
 
 	Of *session.Session `json:"-"`
-	// Cost is the cost with the caps on the whole session, "" if it is zero.
+	// Cost is the cost so far with the caps on the whole session, such as "$1.20 of $5.00". It is "" if the cost is
+	// zero.
 	Cost string `json:"-"`
 }
 
@@ -99,12 +100,12 @@ type Story struct {
 	Spent     spent                `json:"spent"`
 	Tests     *tests               `json:"tests,omitempty"`
 	Claimed   []session.Refuted    `json:"refuted_claims,omitempty"`
-	Newest    []session.Checkpoint `json:"newest"` // newest checkpoints, in order
+	Newest    []session.Checkpoint `json:"newest"` // the last few checkpoints, in order
 	Gates     []session.GateResult `json:"gates,omitempty"`
 	Failed    *Failure             `json:"failed,omitempty"` // error of the newest run
 }
 
-// uncounted is the number of runs that failed without a checkpoint.
+// uncounted returns the number of ended runs that were not judged: those that failed and changed nothing.
 func (j *Story) uncounted() int {
 	n := j.Of.Runs - j.Attempts
 	if j.Of.Open != nil {
@@ -113,7 +114,7 @@ func (j *Story) uncounted() int {
 	return n
 }
 
-// Failure is an error as shown to users and scripts.
+// Failure is an error as wfs prints it, as text and as JSON.
 type Failure struct {
 	Version int    `json:"version"`
 	Error   string `json:"error"`
@@ -122,10 +123,11 @@ type Failure struct {
 	Exit    int    `json:"exit"`
 }
 
-// Version is the version of all JSON that commands print. New fields do not change it; a changed meaning increments it.
+// Version is the version of the JSON that commands print. It changes when a field changes its meaning, but not for new
+// fields.
 const Version = 1
 
-// LastRun sums up the newest run.
+// LastRun sums up a session's newest run.
 type LastRun struct {
 	At          time.Time  `json:"at"`
 	EndedAt     *time.Time `json:"ended_at,omitempty"`
@@ -137,14 +139,14 @@ type LastRun struct {
 	Used cost.Usage `json:"used,omitzero"`
 }
 
-// spent is how the time was spent, in seconds.
+// spent says how a session's time was spent, in seconds: in runs of agents, in gates, and waiting.
 type spent struct {
 	Runs   float64 `json:"runs"`
 	Gates  float64 `json:"gates"`
 	Waited int64   `json:"waited"`
 }
 
-// tests compares the test results of the base with those of the newest judgement.
+// tests compares two test results: on the base commit, and in the newest judgement.
 type tests struct {
 	Before session.Counts  `json:"before"`
 	Now    *session.Counts `json:"now,omitempty"`
@@ -161,7 +163,7 @@ func (t *tests) String() string {
 	return fmt.Sprintf("%s, %d now; all pass", text, t.Now.Passed)
 }
 
-// TestsOf counts the results of gates that report single tests. It returns nil if there are none.
+// TestsOf counts the results of gates that report single tests. It returns nil if no gate does.
 func TestsOf(s *session.Session) *tests {
 	if s.Base0 == nil {
 		return nil
@@ -170,7 +172,7 @@ func TestsOf(s *session.Session) *tests {
 	before := s.Base0.Gates
 	if now := session.CountsOf(s.LastGates); now.Total() > 0 {
 		t.Now = &now
-		// leave out gates that the newest judgement did not run
+		// Leave out gates that the newest judgement did not run: the two counts must be about the same gates.
 		before = slices.DeleteFunc(slices.Clone(before), func(g session.GateResult) bool {
 			return slices.ContainsFunc(s.NotRun, func(n session.NotRun) bool { return n.Gate == g.Gate })
 		})
@@ -182,7 +184,8 @@ func TestsOf(s *session.Session) *tests {
 	return &t
 }
 
-// Describe describes a session from its own record alone.
+// Describe fills in the fields of a Session that follow from the session's own record. Facts about this clone, such as
+// its work tree, are missing.
 func Describe(s *session.Session) Session {
 	j := Session{
 		Of: s, Version: Version, ID: s.ID, Name: s.ID.Trailer(), Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
@@ -213,7 +216,7 @@ func Describe(s *session.Session) Session {
 	return j
 }
 
-// StoryOf adds the history to a described session.
+// StoryOf returns the story of a session that is already described: d plus its history.
 func StoryOf(d Session, now time.Time) Story {
 	s := d.Of
 	j := Story{Session: d, CreatedAt: unix(s.CreatedAt).UTC(), Tests: TestsOf(s), Claimed: s.StillRefuted(),

@@ -13,13 +13,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Unjudged reports whether completed work has a newer checkpoint that no gate has judged.
+// Unjudged reports whether the work was completed and then edited: no gate has judged the current checkpoint yet.
 func Unjudged(s *session.Session) bool {
 	c := s.At(s.Current)
 	return s.Status == session.StatusCompleted && c != nil && !c.Green
 }
 
-// WithoutVerdict names the phases that a person skipped or passed without a verdict; "" if there are none.
+// WithoutVerdict names the phases that a person skipped, and those that a person passed without a verdict. It returns
+// "" if there are none.
 func WithoutVerdict(phases []session.SkippedPhase) string {
 	var skipped, passed []string
 	for _, p := range phases {
@@ -41,7 +42,7 @@ func WithoutVerdict(phases []session.SkippedPhase) string {
 	return strings.TrimPrefix(text, ", and ")
 }
 
-// Stands describes the state of a session in one line.
+// Stands describes a session's state in one line.
 func Stands(s *session.Session) string {
 	switch {
 	case s.Status == session.StatusCompleted:
@@ -62,18 +63,18 @@ func Stands(s *session.Session) string {
 	}
 	n := s.Visit.Attempts
 	if c := s.At(s.Current); c != nil && s.Status == session.StatusWaiting && c.Phase == s.Phase && c.Lap == s.Lap {
-		n = max(n, c.Attempt) // the attempt in question counts only after the answer
+		n = max(n, c.Attempt) // the attempt in question is counted only after the answer
 	}
 	if n > 0 {
 		line += ", " + N(n, "attempt") + " so far"
 	}
-	if s.Why != "" && s.Status != session.StatusBlocked { // if blocked, the evidence says it in detail
+	if s.Why != "" && s.Status != session.StatusBlocked { // the evidence of a blocked session says why in detail
 		line += " (" + s.Why + ")"
 	}
 	return line
 }
 
-// completed describes the state of completed work.
+// completed describes the state of a completed session.
 func completed(s *session.Session) string {
 	text := "completed: all that was requested is done, and all gates pass"
 	switch skipped, did := WithoutVerdict(s.SkippedPhases), itemsDid(items.States(s)); {
@@ -91,7 +92,7 @@ func completed(s *session.Session) string {
 	return text + unprovenGate(ProofOf(s))
 }
 
-// itemsDid counts the items by outcome; "" if all were delivered.
+// itemsDid counts the items by outcome: delivered, skipped and so on. It returns "" if all were delivered.
 func itemsDid(items []items.Item) string {
 	n := map[session.ItemState]int{}
 	for _, item := range items {
@@ -113,7 +114,8 @@ func itemsDid(items []items.Item) string {
 	return fmt.Sprintf("%d of %d items done: %s", done, len(items), strings.Join(p, ", "))
 }
 
-// StoppedHere is WhyStopped, but if HEAD had left the session's branch and is back, it says only that.
+// StoppedHere returns the lines of WhyStopped, with one exception: if the session was blocked because HEAD had left its
+// branch, and HEAD is back, it says only that HEAD is back.
 func StoppedHere(s *session.Session, now time.Time, current bool) []string {
 	if current && s.Status == session.StatusBlocked && s.Blocked.Hint == "wfs resume "+string(s.ID) {
 		return []string{"HEAD is back on " + strings.TrimPrefix(s.Branch(), "refs/heads/")}
@@ -121,7 +123,8 @@ func StoppedHere(s *session.Session, now time.Time, current bool) []string {
 	return WhyStopped(s, now)
 }
 
-// WhyStopped explains in lines why a session does not continue without the user. It returns nil if it does.
+// WhyStopped explains, in lines, why a session does not continue without the user. It returns nil for a session that
+// can continue.
 func WhyStopped(s *session.Session, now time.Time) []string {
 	switch {
 	case s.Status == session.StatusBlocked:
@@ -139,8 +142,8 @@ func WhyStopped(s *session.Session, now time.Time) []string {
 	return nil
 }
 
-// QuestionLines lists the paths and the evidence for answering a question, without evidence that is in the question
-// itself.
+// QuestionLines lists the paths and the evidence that help to answer a question. It leaves out evidence that the
+// question's text `ask` already contains.
 func QuestionLines(q *session.Question, ask string) []string {
 	if q == nil {
 		return nil
@@ -153,7 +156,7 @@ func QuestionLines(q *session.Question, ask string) []string {
 	return p
 }
 
-// WaitingFor says why and until when a session waits, and how long that is from now.
+// WaitingFor says why a session waits and until when, with the remaining time in parentheses.
 func WaitingFor(w *session.Waiting, now time.Time) string {
 	words := "over"
 	if left := unix(w.Until).Sub(now); left > 0 {
@@ -162,7 +165,7 @@ func WaitingFor(w *session.Waiting, now time.Time) string {
 	return WaitingUntil(w, now) + " (" + words + ")"
 }
 
-// WaitingUntil says why and until when a session waits.
+// WaitingUntil says why a session waits and until when.
 func WaitingUntil(w *session.Waiting, now time.Time) string {
 	what, format := "waiting for a limit until", " 15:04 UTC"
 	switch w.Cause {
@@ -177,7 +180,7 @@ func WaitingUntil(w *session.Waiting, now time.Time) string {
 	return what + unix(w.Until).UTC().Format(format)
 }
 
-// Standing is Stands with the status in colour.
+// Standing returns the line of Stands with the status in colour.
 func Standing(s *session.Session) Styled {
 	line := Stands(s)
 	if rest, ok := strings.CutPrefix(line, string(s.Status)); ok {
@@ -186,7 +189,7 @@ func Standing(s *session.Session) Styled {
 	return Join(line)
 }
 
-// blockedWords explain why a session is blocked.
+// blockedWords has a short explanation for each reason why a session can be blocked.
 var blockedWords = map[session.BlockReason]string{
 	session.BlockBreaker: "no progress", session.BlockGate: "a gate cannot judge",
 	session.BlockRunner: "the agent keeps failing", session.BlockConflict: "a conflict",

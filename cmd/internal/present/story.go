@@ -13,14 +13,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// How many checkpoints, claims that were not true, and items the story shows at most.
+// The story shows at most this many checkpoints, untrue claims and items.
 const (
 	shownCheckpoints = 5
 	shownClaims      = 3
 	shownItems       = 10
 )
 
-// Tell prints a session's story for a user who was away: its state and what happened. On prints the next commands.
+// Tell prints the story of a session for a user who was away: the state, and what happened so far. It does not print
+// the next commands; On does.
 func (c *Screen) Tell(j *Story) {
 	s, r, e := j.Of, report{c, &j.Session}, evidence{c}
 	c.Short("%s  %s", s.ID, s.Headline())
@@ -58,7 +59,8 @@ func (c *Screen) Tell(j *Story) {
 	e.forced(s.SkippedPhases)
 }
 
-// newest prints the newest checkpoints and, if those were not judged, which one was.
+// newest prints the newest checkpoints. If the gates have not judged the current checkpoint yet, it says which earlier
+// checkpoint the gate results printed below it are about.
 func (c report) newest(j *Story) {
 	s := j.Of
 	if len(j.Newest) > 0 {
@@ -76,8 +78,8 @@ func (c report) newest(j *Story) {
 	}
 }
 
-// numbers prints counts of attempts, checkpoints and tests. It prints the usage unless told: then it is already on the
-// screen.
+// numbers prints counts of attempts, checkpoints and tests. It also prints the usage, unless `told` says that the
+// screen already shows it.
 func (c report) numbers(j *Story, told bool) {
 	s, now := j.Of, c.Clock()
 	if r := j.LastRun; r != nil {
@@ -107,18 +109,18 @@ func (c report) numbers(j *Story, told bool) {
 	evidence{c.Screen}.flaky(j.Flaky)
 }
 
-// runTime says when a run was, and how long it took.
+// runTime says when a run took place and how long it lasted. `goesOn` says that it has not ended.
 func runTime(r *LastRun, goesOn bool, now time.Time) string {
 	switch {
 	case goesOn:
 		return "for " + Lasting(now.Sub(r.At)) + " so far"
-	case r.EndedAt == nil: // it was killed
+	case r.EndedAt == nil: // the run was killed
 		return "begun " + Ago(r.At, now)
 	}
 	return Lasting(r.EndedAt.Sub(r.At)) + " long, ended " + Ago(*r.EndedAt, now)
 }
 
-// runDid sums up the results of a run.
+// runDid sums up the results of a run in one line.
 func runDid(r *LastRun, laps bool) string {
 	p := Parts{N(r.Attempts, "attempt") + " judged"}
 	p.Add(laps && r.Laps > 0, "%s done", N(r.Laps, "lap"))
@@ -128,7 +130,8 @@ func runDid(r *LastRun, laps bool) string {
 	return strings.Join(p, ", ")
 }
 
-// items prints the state of each item of the checklist. shown has, by item, the tests that show it is done.
+// items prints the state of each item of the checklist. `shown` maps an item's number to the tests that show that it is
+// done.
 func (c report) items(shown map[int]string) {
 	d := c.of
 	room := 200
@@ -143,7 +146,7 @@ func (c report) items(shown map[int]string) {
 	}
 }
 
-// driver prints the process that runs a session, surviving processes of the last run, and the number of unread
+// driver prints the process that runs the session, processes of the last run that still live, and the number of unread
 // requests.
 func (c report) driver() {
 	d := c.of
@@ -165,7 +168,7 @@ func (c report) driver() {
 	}
 }
 
-// place names a session's work tree if it is not the current one.
+// place prints the path of the session's work tree, unless that is the current one.
 func (c report) place() {
 	d := c.of
 	if d.Worktree == "" || d.Current {
@@ -178,7 +181,7 @@ func (c report) place() {
 	c.Out("work tree: %s%s", d.Worktree, gone)
 }
 
-// autoSave describes a backup with changes that no checkpoint has.
+// autoSave prints that there is a backup with changes that no checkpoint has, and how to see or restore them.
 func (c report) autoSave() {
 	d, j := c.of, c.of.AutoSave
 	if j == nil {
@@ -194,14 +197,16 @@ func (c report) autoSave() {
 		c.Facts.Typed("wfs diff auto", d.ID, d.Worktree))
 }
 
-// SaySpecEdited prints that the spec's file was edited after it was pinned, with the command that pins it again.
+// SaySpecEdited says that the spec was edited after the session pinned it, and prints the command that pins it again.
+// It prints nothing if `command` is "".
 func SaySpecEdited(say func(string, ...any), command string) {
 	if command != "" {
 		say("the spec was edited since it was pinned; to use it as it is now: %s", command)
 	}
 }
 
-// FilesText counts and names files; "" if there are none.
+// FilesText returns the number of files and the first names, such as "2 files edited: a.go b.go". It returns "" if
+// there are none.
 func FilesText(files []string, what string) string {
 	if len(files) == 0 {
 		return ""
@@ -209,7 +214,7 @@ func FilesText(files []string, what string) string {
 	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, safetext.First(files, 5, " "))
 }
 
-// On prints how to continue: the options for a stopped session, or the next commands.
+// On prints how to continue: the user's options for a stopped session, otherwise the next commands.
 func (c *Screen) On(d *Session) {
 	if len(d.Ways) == 0 {
 		c.Next(d.Next)

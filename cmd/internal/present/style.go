@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Colours are few and have a meaning: the verdict of a gate, the state of a session. They are among the eight of every
-// terminal, without yellow and blue, which are hard to read on light or on dark.
+// wfs uses few colours, and each has a meaning: a gate's verdict, a session's state. All are among the eight colours
+// that every terminal has. Yellow and blue are not used, because they are hard to read on a light or a dark background.
 const (
 	plain   = ""
 	good    = "32" // green
@@ -21,7 +21,7 @@ const (
 // span is a piece of text in one colour.
 type span struct{ text, colour string }
 
-// Styled is coloured text for Out and Note, which omit the colours if they are turned off.
+// Styled is text with colours, as an argument of Out and Note. They leave the colours out if colours are turned off.
 type Styled []span
 
 func Good(text string) Styled    { return Styled{{text, good}} }
@@ -29,7 +29,7 @@ func Bad(text string) Styled     { return Styled{{text, bad}} }
 func Notable(text string) Styled { return Styled{{text, notable}} }
 func Strong(text string) Styled  { return Styled{{text, strong}} }
 
-// Join concatenates texts, styled or not.
+// Join concatenates its arguments, which may be Styled or anything that fmt prints, into one Styled.
 func Join(parts ...any) (line Styled) {
 	for _, p := range parts {
 		if s, ok := p.(Styled); ok {
@@ -49,7 +49,7 @@ func (s Styled) String() string {
 	return b.String()
 }
 
-// Columns is the width of a line in columns.
+// Columns returns the width of the text on a terminal, in columns.
 func (s Styled) Columns() int { return safetext.Width(s.String()) }
 
 func (p span) render() string {
@@ -60,10 +60,11 @@ func (p span) render() string {
 	return "\x1b[" + p.colour + "m" + text + "\x1b[m"
 }
 
-// mark replaces a styled argument while the text around it is stripped. Stripped text cannot contain it.
+// mark is the placeholder for a styled argument while control sequences are stripped from the text around it. Stripped
+// text cannot contain it, so that mark is unambiguous.
 const mark = "\x00styled\x00"
 
-// Render formats text and strips all control sequences, except the colours of styled arguments.
+// Render formats text and strips all control sequences, except the colours of Styled arguments.
 func Render(colours bool, format string, args ...any) string {
 	var spans []Styled
 	masked := make([]any, len(args))
@@ -90,7 +91,7 @@ func Render(colours bool, format string, args ...any) string {
 	return b.String()
 }
 
-// Unreadable is shown as the status of a session that cannot be read.
+// Unreadable is the status that wfs shows for a session that it cannot read.
 const Unreadable session.Status = "unreadable"
 
 var verdictColours = map[session.Verdict]string{session.Pass: good, session.Fail: bad, session.Blocked: notable}
@@ -99,7 +100,7 @@ var statusColours = map[session.Status]string{session.StatusCompleted: good, ses
 	session.StatusBlocked: bad,
 	Unreadable:            bad, session.StatusWaiting: notable, session.StatusInterrupted: notable}
 
-// Verdict is a verdict in its colour.
+// Verdict returns the name of a verdict in its colour.
 func Verdict(v session.Verdict, c session.Class) Styled {
 	if c == session.ClassAsked {
 		return Judged(v, "asks")
@@ -107,7 +108,7 @@ func Verdict(v session.Verdict, c session.Class) Styled {
 	return Judged(v, string(v))
 }
 
-// aligned puts rows into aligned columns. It does not pad the last column.
+// aligned returns the rows as lines with aligned columns. It adds no spaces after the last column.
 func aligned(rows [][]any) []Styled {
 	var widths []int
 	for _, row := range rows {
@@ -133,7 +134,7 @@ func aligned(rows [][]any) []Styled {
 	return lines
 }
 
-// fit removes trailing spaces and shortens a line to width columns, 0 for no limit.
+// fit removes trailing spaces and cuts a line to `width` columns. A width of 0 means no limit.
 func fit(s Styled, width int) Styled {
 	for n := len(s) - 1; n >= 0; n-- {
 		if s[n].text = strings.TrimRight(s[n].text, " "); s[n].text != "" {
@@ -145,7 +146,7 @@ func fit(s Styled, width int) Styled {
 	}
 	for i := range s {
 		w := safetext.Width(s[i].text)
-		if w >= width { // this span or the next does not fit
+		if w >= width { // this span, or at least the next one, does not fit
 			s[i].text = safetext.Cut(s[i].text+"…", width)
 			return s[:i+1]
 		}
@@ -154,12 +155,12 @@ func fit(s Styled, width int) Styled {
 	return s
 }
 
-// Pad adds spaces up to a width.
+// Pad adds spaces at the end of a text up to a width.
 func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-safetext.Width(text)))
 }
 
-// Judged is text in the colour of a verdict, Status a status in its colour.
+// Judged returns text in the colour of a verdict.
 func Judged(v session.Verdict, text string) Styled { return Styled{{text, verdictColours[v]}} }
 
 func Status(s session.Status) Styled { return Styled{{string(s), statusColours[s]}} }

@@ -9,10 +9,11 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// Terminal writes text to a terminal, and removes control sequences other than colours.
+// Terminal writes text to a terminal. It removes control sequences, except those that set colours, because the text may
+// come from a repository or an agent.
 type Terminal struct {
 	To   io.Writer
-	rest []byte // an incomplete line
+	rest []byte // the start of a line that is still incomplete
 }
 
 func (t *Terminal) Write(p []byte) (int, error) {
@@ -29,7 +30,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Close writes an incomplete last line.
+// Close writes the last line if it does not end in a newline.
 func (t *Terminal) Close() error {
 	_, err := io.WriteString(t.To, onlyColours(string(t.rest)))
 	t.rest = nil
@@ -39,7 +40,7 @@ func (t *Terminal) Close() error {
 // sgr matches control sequences that set colours.
 var sgr = lazyregexp.New(`\x1b\[[0-9;]*m`)
 
-// onlyColours strips control sequences other than colours.
+// onlyColours strips all control sequences, except those that set colours.
 func onlyColours(s string) string {
 	var b strings.Builder
 	at := 0

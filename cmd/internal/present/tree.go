@@ -7,25 +7,26 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// treeLine is a line of a drawn tree: its graph and, if there is one, the checkpoint to the right of it.
+// treeLine is one line of a drawn tree: the graph at the left and, on some lines, a checkpoint to the right of it.
 type treeLine struct {
 	art        string
 	checkpoint *session.Checkpoint
 }
 
-// drawTree draws checkpoints, newest first, as `git log --graph` draws commits. below maps each checkpoint to the one
-// it builds on. A column is a line of work that continues down to a checkpoint not drawn yet.
+// drawTree draws a graph of checkpoints, newest first, like `git log --graph`. `below` maps each checkpoint's number to
+// the checkpoint that it builds on. A column of the graph is a line of work; it continues downwards until the
+// checkpoint that it builds on is drawn.
 func drawTree(list []session.Checkpoint, below map[int]int) []treeLine {
 	var lines []treeLine
-	var columns []int // the checkpoint that each column continues to
+	var columns []int // for each column: the checkpoint that it leads down to
 	for i := range list {
 		c := &list[i]
 		at := slices.Index(columns, c.Number)
-		if at < 0 { // nothing builds on it
+		if at < 0 { // no later checkpoint builds on this one
 			at = len(columns)
 			columns = append(columns, c.Number)
 		}
-		for k := len(columns) - 1; k > at; k-- { // lines of work that began here join from the right
+		for k := len(columns) - 1; k > at; k-- { // other lines of work that build on it join here
 			if columns[k] == c.Number {
 				lines = append(lines, treeLine{art: joinArt(columns, at, k)})
 				columns = slices.Delete(columns, k, k+1)
@@ -55,7 +56,7 @@ func drawTree(list []session.Checkpoint, below map[int]int) []treeLine {
 	return lines
 }
 
-// joinArt draws column k joining column at, to its left.
+// joinArt draws how column k joins column `at` to its left.
 func joinArt(columns []int, at, k int) string {
 	art := []byte(strings.Repeat("| ", k) + "  ")
 	art[2*k-1] = '/'
@@ -69,8 +70,8 @@ func joinArt(columns []int, at, k int) string {
 	return strings.TrimRight(string(art), " ")
 }
 
-// DrawTree draws a session's checkpoints, newest first, with a description of each. below maps each checkpoint to the
-// one it builds on.
+// DrawTree draws the graph of a session's checkpoints, newest first, with a description of each. `below` maps each
+// checkpoint's number to the checkpoint that it builds on.
 func DrawTree(s *session.Session, list []session.Checkpoint, below map[int]int) (lines []Styled) {
 	wide := PhaseColumns(s.Checkpoints)
 	for _, line := range drawTree(list, below) {

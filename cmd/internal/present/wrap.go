@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// wrapped breaks long lines between words and indents the rest. Commands stay in one piece, so that users can copy
-// them.
+// wrapped breaks long lines between words and indents the rest to `column`. It does not break commands, so that users
+// can copy them in one piece.
 func wrapped(text string, width, column int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -43,7 +43,7 @@ var (
 	commandIn      = lazyregexp.New(`(^wfs [a-z]|(: |\()\(?(wfs|git|cd|mv|rm|cp) [^ ]|: --[a-z]+ ').*$`)
 )
 
-// words splits a line at its spaces. A command and the rest of the line after it are one word.
+// words splits a line at its spaces. It keeps a command and everything after the command together as one word.
 func words(line string) []string {
 	if at := commandIn.FindStringIndex(line); at != nil {
 		from := at[0] + len(line[at[0]:]) - len(strings.TrimLeft(line[at[0]:], ": "))

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// Doing shows the current action of a command, how long it has taken, and how many tests have run. Without a one-line
-// view it prints a line when an action begins.
+// Doing shows the current action of a command, its duration, and the number of tests that have run. If the terminal
+// cannot update a line in place, Doing prints a line when an action begins.
 type Doing struct {
 	screen *present.Screen
 	view   *View
@@ -22,7 +22,7 @@ type Doing struct {
 	tests int
 }
 
-// ShowDoing shows the progress of gates until end is called.
+// ShowDoing shows the progress of gates. The caller ends the display with `end`.
 func ShowDoing(s *present.Screen) (d *Doing, end func()) {
 	d = &Doing{screen: s}
 	d.view = Show(s, func(columns int) []present.Styled {
@@ -37,7 +37,8 @@ func ShowDoing(s *present.Screen) (d *Doing, end func()) {
 	return d, d.view.End
 }
 
-// Say handles a line of progress. A line that ends in an ellipsis names the action that begins now.
+// Say handles a line of progress. A line that ends in " …" names the action that begins now; any other line reports a
+// result.
 func (d *Doing) Say(line string) {
 	text, goesOn := strings.CutSuffix(line, " …")
 	if !goesOn || d.view == nil {
@@ -52,7 +53,7 @@ func (d *Doing) Say(line string) {
 	d.view.change(func() {})
 }
 
-// Counted sets the number of tests that have run.
+// Counted sets the number of tests that have run in the current action.
 func (d *Doing) Counted(tests int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,21 +15,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Progress prints the engine's events as lines for people, or as JSON.
+// Progress prints the engine's events during a run: as lines for people, or as a stream of JSON.
 type Progress struct {
 	*present.Screen
 	Much How
-	View *RunView        // nil: no view
-	Plan *workflows.Plan // nil: unknown
+	View *RunView        // nil: no live view
+	Plan *workflows.Plan // nil: not known
 
-	refused map[string]bool    // commands already named
-	lap     string             // the current lap
+	refused map[string]bool    // refused commands that were already printed
+	lap     string             // session and number of the current lap
 	said    string             // the agent's last message
-	judged  *session.Judgement // the judgement for the next checkpoint
+	judged  *session.Judgement // what the next checkpoint rests on
 	decided *session.Decided
 }
 
-// How is how much a run prints.
+// How says how much a run prints.
 type How string
 
 const (
@@ -38,11 +38,12 @@ const (
 	Verbose  How = "verbose" // also everything that an agent says and does
 )
 
-// answer prints a line of the JSON stream. It reports whether JSON is requested.
+// answer prints a line of the JSON stream if --json was given. It returns whether it was; if not, the caller prints
+// text.
 func (p *Progress) answer(s present.Stream) bool {
 	if p.JSON {
 		s.Version = present.Version
-		_ = p.Facts.Answer(s) // a closed pipe has no reader to report to
+		_ = p.Facts.Answer(s) // an error means that the reader has closed the pipe
 	}
 	return p.JSON
 }
@@ -54,8 +55,8 @@ func (p *Progress) Tell(text string) {
 	}
 }
 
-// Report shows the current action in the view. Lines that end in an ellipsis are printed only as JSON or with
-// --verbose, because a later row shows their result.
+// Report shows the engine's current action in the live view. A line that ends in "…" is printed only with --json or
+// --verbose, because a later line shows its result.
 func (p *Progress) Report(text string) {
 	if p.Much == Quiet {
 		return
@@ -69,7 +70,7 @@ func (p *Progress) Report(text string) {
 	p.Tell(text)
 }
 
-// Agent prints an agent event.
+// Agent handles an agent event: it prints the event, or shows it in the live view.
 func (p *Progress) Agent(e agents.Event) {
 	at := p.Clock().UTC()
 	if p.Much == Quiet || p.answer(present.Stream{Type: "agent", At: &at, Agent: &e}) {
@@ -89,11 +90,11 @@ func (p *Progress) Agent(e agents.Event) {
 	}
 }
 
-// ends are the events that a quiet run prints.
+// ends are the kinds of events that a run with --quiet prints.
 var ends = []session.Kind{session.KindCheckpointed, session.KindStrayed, session.KindBudgetWarned, session.KindVoided,
 	session.KindWaiting, session.KindInterrupted}
 
-// Event prints an event; s is the session after it.
+// Event prints an event. s is the session's state after the event.
 func (p *Progress) Event(e session.Event, s *session.Session) {
 	if p.answer(present.EventLine(e)) {
 		return
@@ -113,7 +114,7 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 			p.Note("  last attempt%s: without progress the session is blocked", triedBy(b.Agent))
 		}
 	case session.RunEnded:
-		if s.Open == nil || s.Open.Runner != "person" { // the user has just typed the answer
+		if s.Open == nil || s.Open.Runner != "person" { // else the user has just typed the answer
 			p.ran(s, b)
 			p.sayRefused(s, b.RunResult)
 		}
@@ -146,7 +147,7 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 	case session.Voided:
 		why := b.Why
 		if r := s.LastResult; r != nil && why == decide.VoidedWhy(*r) && p.Much != Quiet {
-			why = "it changed nothing" // the row above says how it ended
+			why = "it changed nothing" // the row above already says how the run ended
 		}
 		p.below("not counted: %s", why)
 	case session.Waiting:
@@ -174,7 +175,7 @@ func (p *Progress) driving(b session.Driving, s *session.Session) {
 	}
 }
 
-// attempt prints the heading of an attempt, and before the first one of a lap the heading of the lap.
+// attempt prints the heading of an attempt. Before the first attempt of a lap it prints the heading of the lap.
 func (p *Progress) attempt(s *session.Session, phase session.PhaseName, attempt int) {
 	if lap := fmt.Sprint(s.ID, s.Lap); p.lap != lap {
 		if p.lap != "" {
@@ -203,7 +204,7 @@ func (p *Progress) attempt(s *session.Session, phase session.PhaseName, attempt 
 	p.said, p.decided = "", nil
 }
 
-// label is the width of the labels before the rows of an attempt.
+// label returns the width of the label column in the rows of an attempt.
 func (p *Progress) label() int {
 	n := len("ok @1")
 	if p.Plan != nil {
@@ -215,7 +216,7 @@ func (p *Progress) label() int {
 	return min(n, 14)
 }
 
-// row prints one step of an attempt: its label, its result, and how long it took.
+// row prints one step of an attempt: its label, its result, and its duration or cost.
 func (p *Progress) row(label string, text any, took string) {
 	words := present.Join(text)
 	if took != "" {
@@ -224,12 +225,12 @@ func (p *Progress) row(label string, text any, took string) {
 	p.NoteAt(p.label()+4, "  %s  %s%s", present.Pad(label, p.label()), words, took)
 }
 
-// below prints details of the row above.
+// below prints a detail of the previous row, indented under it.
 func (p *Progress) below(format string, args ...any) {
 	p.NoteAt(p.label()+4, "%s"+format, append([]any{strings.Repeat(" ", p.label()+4)}, args...)...)
 }
 
-// ran prints what an agent or a command changed, and its cost and last message.
+// ran prints which files an agent or a command changed, its cost and its last message.
 func (p *Progress) ran(s *session.Session, b session.RunEnded) {
 	r, label := b.RunResult, "agent"
 	text := "no change"
@@ -255,7 +256,7 @@ func (p *Progress) ran(s *session.Session, b session.RunEnded) {
 	}
 }
 
-// sayRefused prints each command that the agent was not allowed to run, only once, and how to allow it.
+// sayRefused prints the commands that the agent was not allowed to run, each only once, and says how to allow them.
 func (p *Progress) sayRefused(s *session.Session, r session.RunResult) {
 	for _, c := range r.Refused {
 		key := cmp.Or(c.Text, c.Whole)
@@ -306,7 +307,8 @@ func (p *Progress) sayJudged(b session.Judged) {
 	}
 }
 
-// checkpoint prints the verdict on an attempt, or the reason for another kind of checkpoint.
+// checkpoint prints the verdict on an attempt. For another kind of checkpoint, such as your edits, it prints the
+// summary.
 func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 	at, j, d := fmt.Sprintf("@%d", b.Number), p.judged, p.decided
 	p.judged, p.decided = nil, nil
@@ -354,7 +356,8 @@ func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 	}
 }
 
-// sayTurn prints the foreign commits that a checkpoint includes, a HEAD that was moved back, and missing files.
+// sayTurn prints three side effects of a checkpoint: commits that it includes though wfs did not make them, a HEAD that
+// it moved back to the session's branch, and files that it lacks.
 func (p *Progress) sayTurn(b session.Checkpointed, s *session.Session) {
 	for _, c := range b.Adopted {
 		if i := slices.IndexFunc(s.Checkpoints, func(own session.Checkpoint) bool { return own.Code == c }); i >= 0 {
@@ -396,7 +399,8 @@ func shownBy(test session.TestID) string {
 	return string(test) + ", written before, is to show it"
 }
 
-// outcome is the verdict on an attempt with its summary, or the summary of another kind of checkpoint.
+// outcome returns the verdict on an attempt with its summary. For another kind of checkpoint it returns only the
+// summary.
 func outcome(b session.Checkpointed) present.Styled {
 	if b.Verdict == "" {
 		return present.Join(b.Summary)

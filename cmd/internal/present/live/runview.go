@@ -13,14 +13,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// RunView is the live view of a run: its state, its current action and its cost. A nil RunView shows nothing.
+// RunView is the live view of a run: the session's state, the current action and the cost. A nil RunView shows nothing.
 type RunView struct {
 	*View
 	now   func() time.Time
 	shown viewing
 }
 
-// ShowRun opens a view, or returns nil if the terminal cannot show one. hint says what the user can do.
+// ShowRun opens the live view of a run. It returns nil if the terminal cannot show one. `hint` says what the user can
+// do, such as "Ctrl-C stops it".
 func ShowRun(s *present.Screen, hint string) *RunView {
 	v := &RunView{now: s.Clock, shown: viewing{began: s.Clock()}}
 	v.View = Show(s, func(columns int) []present.Styled { return v.shown.lines(v.now(), hint, columns) })
@@ -32,7 +33,7 @@ func ShowRun(s *present.Screen, hint string) *RunView {
 
 func (v *RunView) Began(at time.Time) { v.change(func() { v.shown.began = at }) }
 
-// Stands updates the state of the session. The plan has the agent's name, the breaker's limit and the budget.
+// Stands shows a new state of the session. The plan p provides the agent's name, the breaker's limit and the budget.
 func (v *RunView) Stands(now *session.Session, p *workflows.Plan) {
 	v.change(func() {
 		v.shown.plan = p
@@ -46,10 +47,11 @@ func (v *RunView) Event(e session.Event, now *session.Session) {
 
 func (v *RunView) Agent(e agents.Event) { v.change(func() { v.shown.agent(e, v.now()) }) }
 
-// Does sets the current action of the engine itself.
+// Does shows an action of the engine itself, as opposed to an action of the agent.
 func (v *RunView) Does(text string) { v.change(func() { v.shown.does(text, v.now()) }) }
 
-// viewing is the data that a view shows. It shares no memory that the engine changes.
+// viewing is the data that the live view shows. It holds copies, because the engine changes the originals while the
+// view is drawn.
 type viewing struct {
 	plan  *workflows.Plan
 	began time.Time
@@ -57,19 +59,19 @@ type viewing struct {
 	phase   session.PhaseName
 	lap     string
 	attempt int
-	targets int // of this lap
+	targets int // new tests of this lap
 	passing int
-	tested  bool // the targets were judged in this lap
+	tested  bool // the targets have run in this lap, and should pass
 	fails   int  // attempts in a row without progress
 	most    int
 
-	said  string           // by the agent, most recently
+	said  string           // the agent's latest message
 	what  string           // the current action
-	since time.Time        // when it began
-	wait  *session.Waiting // nil: not waiting for a limit
+	since time.Time        // when the current action began
+	wait  *session.Waiting // nil: not waiting until a limit resets
 
-	before  float64 // what the session cost before this run
-	cap     float64 // the cap on the session's cost, 0: none
+	before  float64 // cost of the session before this attempt
+	cap     float64 // cap on the session's cost, 0: none
 	spent   agents.Spent
 	tools   int
 	denials int
@@ -79,7 +81,7 @@ type viewing struct {
 
 func (s *viewing) does(what string, now time.Time) { s.what, s.since = what, now }
 
-// who is the agent's name for use in sentences.
+// who returns the agent's name for use in sentences, or "the agent".
 func (s *viewing) who() string {
 	if s.plan != nil && s.plan.Agent.Use != "" {
 		return s.plan.Agent.Use
@@ -87,7 +89,7 @@ func (s *viewing) who() string {
 	return "the agent"
 }
 
-// event updates the data after an event; now is the session after it.
+// event updates the data after a session event. `now` is the session's state after the event.
 func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
@@ -107,7 +109,7 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	s.stands(now)
 }
 
-// stands updates the data from a session.
+// stands updates the data from the session's state.
 func (s *viewing) stands(now *session.Session) {
 	lap := now.LapName(now.Lap)
 	if now.Phase != s.phase || lap != s.lap {
@@ -168,7 +170,7 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 	}
 }
 
-// lines renders the view for a terminal of that many columns.
+// lines renders the live view for a terminal of `columns` columns.
 func (s *viewing) lines(now time.Time, hint string, columns int) []present.Styled {
 	var stands, costs present.Parts
 	stands.Add(s.phase != "", "%s", s.phase)
@@ -204,11 +206,11 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []present.Style
 	return append(lines, viewLine([]string{what}, clock, columns), viewLine(append(costs, hint), "", columns))
 }
 
-// viewEdge begins each line of a view, to distinguish it from output that has scrolled away.
+// viewEdge begins each line of the live view, so that users can tell it from printed lines.
 const viewEdge = "│ "
 
-// viewLine puts parts side by side, and a clock at the right edge of the terminal. It drops the last parts if they do
-// not fit, and cuts a single one.
+// viewLine joins parts into one line, with a clock at the right edge of the terminal. If the line is too long, viewLine
+// drops parts from the end; if the first part alone is too long, it cuts that part.
 func viewLine(parts []string, clock string, columns int) present.Styled {
 	room := columns - safetext.Width(viewEdge)
 	if clock != "" && room > safetext.Width(clock)+20 {

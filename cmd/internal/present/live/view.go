@@ -1,4 +1,5 @@
-// Package live shows a run, or the work of a command, while it happens.
+// Package live shows the progress of a run, or of another long command, in a block of the terminal that is updated in
+// place.
 package live
 
 import (
@@ -12,25 +13,25 @@ import (
 	"github.com/wfs-dev/wfs/internal/screen"
 )
 
-// View is a block at the bottom of the terminal that is updated in place. Printed lines scroll away above it. A nil
-// View shows nothing.
+// View is a block at the bottom of the terminal that is updated in place. Lines that are printed meanwhile scroll away
+// above it. A nil View shows nothing.
 type View struct {
 	End func() // removes the view
 
 	block *screen.Block
-	soon  chan struct{} // something has changed
+	soon  chan struct{} // signals that the data has changed
 	mu    sync.Mutex
 }
 
-// drawEvery is how often the clocks of a view advance. drawAtMost limits how often it is drawn while many things
-// change.
+// drawEvery is how often a view is redrawn so that its clocks advance. drawAtMost is the shortest time between two
+// redraws, for when the data changes fast.
 const (
 	drawEvery  = time.Second
 	drawAtMost = 100 * time.Millisecond
 )
 
-// Show opens a view if standard error is a suitable terminal, else it returns nil. All output is printed above the view
-// until End is called. lines renders the view for a terminal of that many columns.
+// Show opens a view and returns it. It returns nil if standard error is not a suitable terminal. Until the caller calls
+// End, everything that s prints appears above the view. `lines` renders the view for a terminal of so many columns.
 func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	tty, ok := s.Stderr.(*os.File)
 	if accessible := s.Getenv("ACCESSIBLE"); !ok || s.JSON || !s.StderrTTY || s.Getenv("TERM") == "dumb" ||
@@ -40,7 +41,7 @@ func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	}
 	size := func() (columns, rows int) {
 		if screen.Foreground(tty) {
-			columns, rows, _ = term.GetSize(int(tty.Fd())) // 0 if unknown
+			columns, rows, _ = term.GetSize(int(tty.Fd())) // both are 0 if the size is unknown
 		}
 		return columns, rows
 	}
@@ -80,7 +81,7 @@ func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	return v
 }
 
-// echo turns off the terminal's echo of typed characters.
+// echo turns the terminal's echo off while a view is shown, because typed characters would disturb the view.
 type echo struct {
 	terminal *os.File // nil: not a terminal
 	mu       sync.Mutex
@@ -105,7 +106,7 @@ func (e *echo) off() {
 	}
 }
 
-// draw redraws the view when it changes, and every second.
+// draw redraws the view when its data changes, and every second, until `done` is closed.
 func (v *View) draw(done <-chan struct{}) {
 	tick := time.NewTicker(drawEvery)
 	defer tick.Stop()
@@ -125,7 +126,7 @@ func (v *View) draw(done <-chan struct{}) {
 	}
 }
 
-// change updates the data of a view under its lock, and requests a redraw.
+// change calls f, which updates the data of a view, under the view's lock. It then requests a redraw.
 func (v *View) change(f func()) {
 	if v == nil {
 		return
