@@ -43,7 +43,7 @@ func (e *Kit) comesBack(ctx context.Context, parked []session.Op, branch string,
 
 // noteOf returns the note of comesBack for a recovered move to a branch of the user, "" for other moves. `number` is
 // the move's operation; noteOf reads the log as it was before this operation. The process that began the move died
-// without printing it, and from now on the log counts those changes as reported.
+// without printing the note, and from now on the log counts those changes as reported.
 func (e *Kit) noteOf(ctx context.Context, how session.MoveKind, t session.Turn, number int64) string {
 	if how != session.MoveLeave {
 		return ""
