@@ -11,11 +11,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Approve approves what the session waits for: the work of a human phase, which the phase's gates judge now, or the
-// question whether all work is done. text, which may be empty, is kept with it.
+// Approve answers yes to a session that waits or is blocked. The phase's gates then judge the current work tree; or, if
+// the question is whether an item or all work is done, that is accepted. decide.Stands has all cases. `text`, which may
+// be empty, is recorded with the answer.
 func (h *Hand) Approve(ctx context.Context, text string) error { return h.answer(ctx, text, false) }
 
-// Reject rejects what the session waits for. why goes into the next brief.
+// Reject answers no to a session that waits or is blocked. The next brief contains the reason `why`.
 func (h *Hand) Reject(ctx context.Context, why string) error { return h.answer(ctx, why, true) }
 
 func (h *Hand) answer(ctx context.Context, text string, no bool) error {
@@ -26,14 +27,14 @@ func (h *Hand) answer(ctx context.Context, text string, no bool) error {
 	return h.LogAnswer(context.WithoutCancel(ctx), since)
 }
 
-// give carries out an answer.
+// give carries out an answer, but does not log it as an operation. `no` means a rejection.
 func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	work := context.WithoutCancel(ctx)
 	if err := h.MayDrive(work); err != nil {
 		return err
 	}
 	if o := h.S.Open; o != nil && o.Run != nil && (o.Run.Approved || o.Run.Rejected) {
-		if o.Run.Rejected == no { // answered already, but its outcome was not recorded
+		if o.Run.Rejected == no { // the same answer was given already, but its outcome was not recorded
 			return h.carryOut(ctx, nil)
 		}
 		if err := h.Append(session.Interrupted{Why: "answered again"}); err != nil {
@@ -49,7 +50,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	at, stay := decide.Stands(&h.S), decide.Stood(&h.S)
 	agrees := h.S.Status == session.StatusWaiting && h.S.Waiting.Agree
 	switch {
-	case !agrees && h.answered(no, text): // a process gave it and died before it could report it
+	case !agrees && h.answered(no, text): // a process that died had already carried out this answer
 		return h.carryOut(ctx, nil)
 	case no && h.S.Status == session.StatusCompleted:
 		return session.Refuse(session.RefuseUsage, fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID),
@@ -79,7 +80,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	if err != nil {
 		return err
 	}
-	if no && h.S.Status == session.StatusBlocked { // the next attempt knows more than those before it
+	if no && h.S.Status == session.StatusBlocked { // the next attempt knows the person's reason, unlike those that failed
 		if err := h.Append(session.BreakerReset{}); err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	if err != nil {
 		return err
 	}
-	if text != "" { // the reason has only one line of it
+	if text != "" { // RunResult.Note has only its beginning, on one line
 		if err := h.Append(session.Noted{Text: text, Back: no}); err != nil {
 			return err
 		}
@@ -101,7 +102,8 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	return h.carryOut(ctx, stay)
 }
 
-// waitAgain lets a human phase wait again after an interruption.
+// waitAgain makes a session in a human phase wait for its answer again, after an interruption, or after gates that
+// could not judge the answered attempt.
 func (h *Hand) waitAgain() error {
 	ph := h.Plan.Workflow.Phase(h.S.Phase)
 	if ph == nil || !ph.Run.Human || h.S.Open != nil || h.S.Conclude {
@@ -109,13 +111,13 @@ func (h *Hand) waitAgain() error {
 	}
 	switch {
 	case h.S.Status == session.StatusInterrupted, h.S.Status == session.StatusPaused, h.S.Status == session.StatusRunning,
-		h.S.Status == session.StatusBlocked && h.S.Blocked.Reason == session.BlockGate: // could not be judged
+		h.S.Status == session.StatusBlocked && h.S.Blocked.Reason == session.BlockGate: // the gates could not judge
 		return h.rest("")
 	}
 	return nil
 }
 
-// answered reports whether this same answer has just become a checkpoint.
+// answered reports whether the current checkpoint already results from the same answer.
 func (h *Hand) answered(no bool, text string) bool {
 	c := h.S.At(h.S.Current)
 	switch {
@@ -129,8 +131,8 @@ func (h *Hand) answered(no bool, text string) bool {
 	return c.Class == session.ClassApproved && (h.S.Conclude || h.S.Status == session.StatusCompleted)
 }
 
-// carryOut judges the open attempt of a person, makes its checkpoint, and stops there without starting an agent. stay
-// is the session's new state if a gate fails an approved attempt; nil lets the verdict decide.
+// carryOut judges the attempt that an answer has opened and makes its checkpoint. It starts no agent. If a gate fails
+// an approved attempt, `stay` becomes the session's state; if `stay` is nil, the verdict decides.
 func (h *Hand) carryOut(ctx context.Context, stay session.Body) error {
 	work := context.WithoutCancel(ctx)
 	for h.S.Open != nil {
@@ -150,13 +152,15 @@ func (h *Hand) carryOut(ctx context.Context, stay session.Body) error {
 		return h.Append(stay)
 	}
 	why := string(h.S.Last.Class)
-	if h.S.Last.Verdict != session.Pass && h.S.Last.Class != session.ClassRejected { // a gate decided
+	// a gate failed although the person approved
+	if h.S.Last.Verdict != session.Pass && h.S.Last.Class != session.ClassRejected {
 		why = session.WithReason("the approval was refused: "+why, session.OneLine(h.S.Last.Reason, 200))
 	}
 	return h.rest(why)
 }
 
-// rest ends a person's action: in a human phase the session waits for the next answer, otherwise for a run.
+// rest ends a person's action. In a human phase the session waits for the next answer. In all other phases it is paused
+// until the next run, for the reason `why`.
 func (h *Hand) rest(why string) error {
 	if h.S.Phase == workflows.Done { // completed, or asking about work that no gate judged
 		return nil
@@ -167,7 +171,8 @@ func (h *Hand) rest(why string) error {
 	return h.Append(session.Paused{Why: why})
 }
 
-// askAgain lets a session wait for an answer if its run died before it could.
+// askAgain makes a session wait for the answer to its last judgement's question, if the run died after the checkpoint
+// and before it could do so.
 func (h *Drive) askAgain() error {
 	if h.S.Open != nil || !h.S.Conclude || h.S.Last == nil || h.S.Last.Class != session.ClassAsked {
 		return nil

@@ -11,15 +11,16 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// AutoSaver saves the current work tree. why is shown to people. It may be called from any goroutine.
+// AutoSaver saves the current work tree. Users see `why`, a description of the current activity. It may be called from
+// any goroutine.
 type AutoSaver func(ctx context.Context, why string) (session.AutoSaved, error)
 
 // SavingOptions control how often the work tree is saved.
 type SavingOptions struct {
-	// Once makes a single save, for the time when the agent has ended and its files are judged. It is skipped if the
-	// judging ends at once, unless Now is set: then it is made immediately.
+	// Once makes a single save instead of regular ones. It protects the files that the agent has left while they are
+	// judged, and is skipped if judging ends quickly. With Now, that save is made immediately and never skipped.
 	Once, Now bool
-	Log       string // file for errors
+	Log       string // path of the file that errors are written to
 }
 
 // Saver saves the work tree between checkpoints.
@@ -29,8 +30,9 @@ type Saver struct {
 	end func() // ends the auto-saves in progress, nil for none
 }
 
-// beginSaving saves the work tree regularly until endSaving. Meanwhile the session and its journal do not change: no
-// events are appended while an agent or a gate runs. snap is a snapshot that was just taken, nil for none.
+// beginSaving saves the work tree regularly until endSaving is called. If it gets a snapshot, which was just taken, it
+// makes only one save, of that snapshot. Meanwhile the session and its journal do not change: no events are appended
+// while an agent or a gate runs.
 func (h *Saver) beginSaving(snap *session.Snapshot) error {
 	h.endSaving()
 	if h.Saving == nil {
@@ -46,7 +48,8 @@ func (h *Saver) beginSaving(snap *session.Snapshot) error {
 		return err
 	}
 	o := SavingOptions{Once: snap != nil, Log: filepath.Join(dir, "auto-save.log")}
-	if o.Once { // the last auto-save may have files that are gone now
+	// the last auto-save may contain files that are gone now; a save detects and keeps them, so make it at once
+	if o.Once {
 		a, err := h.Git.Auto(context.Background(), h.ID)
 		o.Now = err == nil && a != nil && a.Ledger == h.Tip
 	}
@@ -74,18 +77,20 @@ func (h *Saver) autoDraft() (session.AutoDraft, error) {
 	return d, err
 }
 
-// saveAside saves the work tree as an auto-save where no checkpoint follows.
+// saveAside makes one auto-save of the work tree, when no checkpoint of the files follows.
 func (h *Saver) saveAside(ctx context.Context, why string) (session.AutoSaved, error) {
 	h.endSaving()
 	d, err := h.autoDraft()
 	if err != nil {
 		return session.AutoSaved{}, err
 	}
-	d.Why, d.Anywhere = why, true // no checkpoint follows; an earlier auto-save keeps lost work
+	// save wherever HEAD is, since no checkpoint follows; an earlier auto-save keeps work that is gone
+	d.Why, d.Anywhere = why, true
 	return h.AutoSaves.AutoSave(ctx, d)
 }
 
-// keepAside saves files that must not become a checkpoint. It returns where they are, for the evidence of a block.
+// keepAside makes an auto-save of files that must not become a checkpoint. It returns one line about where they are, or
+// why they could not be saved, for the evidence of a block; "" if nothing had to be saved.
 func (h *Saver) keepAside(ctx context.Context, why string) string {
 	done, err := h.saveAside(ctx, why)
 	switch {
@@ -106,8 +111,9 @@ func (h *Saver) keepAside(ctx context.Context, why string) string {
 	return saved
 }
 
-// conflict turns the refusal of an unfinished merge or rebase, left by an agent, into a block. It moves no branch and
-// changes no file, and it saves the work tree.
+// conflict blocks the session if `err` is the refusal because of a merge or rebase that an agent has left unfinished.
+// It saves the work tree as an auto-save, moves no branch and changes no file. For any other `err`, nil included, it
+// returns false and `err`.
 func (h *Saver) conflict(ctx context.Context, err error) (bool, error) {
 	var r *session.Refusal
 	if !errors.As(err, &r) || r.Code != session.RefuseConflict {
@@ -117,7 +123,7 @@ func (h *Saver) conflict(ctx context.Context, err error) (bool, error) {
 		Hint: r.Hint})
 }
 
-// block blocks the session while its files cannot become a checkpoint, and saves them as an auto-save.
+// block blocks the session, and makes an auto-save of the files, because they cannot become a checkpoint now.
 func (h *Saver) block(ctx context.Context, b session.BlockedBy) error {
 	if saved := h.keepAside(ctx, "blocked by "+string(b.Reason)); saved != "" {
 		b.Evidence = append(b.Evidence, saved)

@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ensureBaseline runs the gates on the base unless they ran already. They did not if the files had to be moved there
-// first, or if the process that should have run them died.
+// ensureBaseline runs the gates on the base if they have not run there yet. That is the case if `wfs new` failed or was
+// killed after it had created the session and before the gates ran.
 func (h *Drive) ensureBaseline(ctx context.Context) error {
 	if h.S.Base0 != nil {
 		return nil

@@ -21,7 +21,8 @@ func (e *Engine) Today() decide.Day {
 	return e.Day(e.Clock.Now())
 }
 
-// lookElsewhere adds the usage of other sessions to the facts, and remembers it for the run that may begin.
+// lookElsewhere adds the current day and the usage of other sessions to the facts `f`. It also keeps that usage in
+// h.scopes, for the limits of the next run.
 func (h *Drive) lookElsewhere(ctx context.Context, f *decide.Facts) error {
 	var err error
 	f.Day = h.Today()
@@ -32,8 +33,9 @@ func (h *Drive) lookElsewhere(ctx context.Context, f *decide.Facts) error {
 	return err
 }
 
-// Elsewhere sums up all sessions of the clone but one, including those deleted recently: their spending still counts.
-// It skips sessions that cannot be read, since they must not keep the others from working.
+// Elsewhere returns the usage of all sessions of this clone on a day, without the session `but`. It includes sessions
+// that were deleted recently, because their spending still counts. It skips sessions that cannot be read, so that these
+// do not prevent work on the others.
 func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day decide.Day) (decide.Elsewhere, error) {
 	var sum decide.Elsewhere
 	all, err := e.Git.Sessions(ctx)
@@ -69,11 +71,12 @@ func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day decide.Day) 
 	return sum, nil
 }
 
-// found counts the usage of the open attempt's run when no event will record the end of the run.
+// found records the usage of the open attempt's run, when no RunEnded event will record it.
 func (h *Outside) found(u cost.Usage) error { return h.left(session.Remains{Usage: u}) }
 
-// left records the usage of the open attempt's run after its driver was killed, and the conversation that its agent can
-// resume.
+// left records the reconstructed usage of the open attempt's run, whose driver was killed or failed, and the
+// conversation that the next attempt can resume. It does nothing if the usage or the end of the run is recorded
+// already.
 func (h *Outside) left(r session.Remains) error {
 	o, u := h.S.Open, r.Usage
 	if r == (session.Remains{}) || o == nil || o.Found || o.Run != nil {

@@ -10,11 +10,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// maxJudged limits how often one attempt is judged when files keep changing.
+// maxJudged limits how often one attempt is judged when its files keep changing during or after the judging.
 const maxJudged = 3
 
-// checkpointJudged makes a checkpoint of the open attempt. If files or commits have changed since the gates ran, the
-// attempt is judged again first.
+// checkpointJudged makes a checkpoint of the open attempt. If files or commits have changed since the gates ran, it
+// reopens the attempt to have it judged again; when that has happened too often, it blocks the session. done means that
+// the run is over.
 func (h *Drive) checkpointJudged(ctx context.Context) (done bool, err error) {
 	o, docs := h.S.Open, maps.Clone(h.Docs)
 	_, err = h.checkpointAttempt(ctx)
@@ -31,7 +32,7 @@ func (h *Drive) checkpointJudged(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	why := checkpoint.ErrOtherTree.Error()
-	if len(changed) > 0 { // otherwise the change was undone meanwhile
+	if len(changed) > 0 { // if it is empty, the change has been undone meanwhile
 		why += fmt.Sprintf(" (%d, among them %s)", len(changed), changed[0].Path)
 	}
 	if h.judgedAgain++; h.judgedAgain < maxJudged {
@@ -56,7 +57,7 @@ func (h *Drive) checkpointAttempt(ctx context.Context) (*session.Checkpoint, err
 		if ev, err = h.Evidence(ctx, session.FileEvidence); err != nil {
 			return nil, err
 		}
-		if h.S.Having(ev.Tree) == nil { // of a tree with frozen tests added, which no checkpoint has
+		if h.S.Having(ev.Tree) == nil { // it is of a tree with frozen tests added, which is in no checkpoint
 			if ev, err = h.Evidence(ctx, session.FileLap); err != nil {
 				return nil, err
 			}
@@ -76,7 +77,8 @@ func (h *Drive) checkpointAttempt(ctx context.Context) (*session.Checkpoint, err
 		Verdict: d.Verdict, Class: d.Class, Summary: summary(&h.S, o, d)}, o)
 }
 
-// summary returns the subject of an attempt's checkpoint without its prefix. It is short; the body has the details.
+// summary returns the subject line of the commit of an attempt's checkpoint, without the prefix "wfs(phase): ". It is
+// short, because the body of the commit message has the details.
 func summary(s *session.Session, o *session.Open, d session.Decided) string {
 	what := outcome(o.Judgement, d)
 	if d.Verdict != session.Pass && d.Class != session.ClassAsked {

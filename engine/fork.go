@@ -10,8 +10,9 @@ import (
 	"github.com/wfs-dev/wfs/session/fold"
 )
 
-// Fork returns the birth of a session that continues from a checkpoint of another: with the same goal, items, plan and
-// agent, in the phase and lap that the checkpoint led to, and held to the same tests. The caller sets Created.ID.
+// Fork returns the description of a new session that continues from checkpoint `at` of session `id`. The new session
+// has the same goal, items, plan and agent, and is held to the same tests. It begins in the phase and lap that followed
+// the checkpoint. The caller sets Created.ID.
 func (e *Engine) Fork(ctx context.Context, id session.ID, at int) (b transition.Birth, err error) {
 	read, err := e.Reading(ctx, id)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 type Inbox struct {
 	*hand.Hand
 	*Engine
-	stop  string // id of the request to stop that this run has found
-	woken bool   // a request ended the wait
+	stop  string // id of a request to stop this run, "" for none
+	woken bool   // a request asked to end the current wait
 }
 
 // Hear handles the requests from other processes, in order. A note becomes an event at once; its request is removed
 // when the event is durable. A request to stop this run is kept until the run ends, see forgetStops.
 func (h *Inbox) Hear() error { return h.hear("") }
 
-// hear is Hear for a command that has posted the note with the id own. The author of any other note is unknown: an
-// agent that works here may post requests, too.
+// hear does the work of Hear. A command that has posted a note itself passes the id of this note as `own`. It marks all
+// other notes as Meanwhile, because their authors are unknown: an agent that works here can post requests, too.
 func (h *Inbox) hear(own string) error {
 	list, err := h.Files.Requests()
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *Inbox) hear(own string) error {
 	}
 	for _, r := range list {
 		switch {
-		case slices.Contains(h.S.Heard, r.ID): // a process died before it could remove it
+		case slices.Contains(h.S.Heard, r.ID): // a process handled it, and died before it could remove it
 		case r.Kind == session.RequestStop && r.Driver == h.Driver:
 			if h.stop == "" {
 				h.stop = r.ID
@@ -56,8 +56,8 @@ func (h *Inbox) hear(own string) error {
 	return nil
 }
 
-// forgetStops removes all requests to stop, of this run and of earlier ones. The run ends, whether for that reason or
-// for another.
+// forgetStops removes all requests to stop, to this run or to earlier ones. It is called when a run ends for any
+// reason, so that an old request does not stop a later run.
 func (h *Inbox) forgetStops() error {
 	list, err := h.Files.Requests()
 	if err != nil {
@@ -73,7 +73,8 @@ func (h *Inbox) forgetStops() error {
 	return nil
 }
 
-// wait waits for a limit. It returns early on a request.
+// wait waits until the session's waiting time is over, for example because the agent's usage limit resets. It returns
+// early when a request arrives to stop or to go on, or when ctx is cancelled.
 func (h *Inbox) wait(ctx context.Context) error {
 	until := time.Unix(h.S.Waiting.Until, 0)
 	for h.stop == "" && !h.woken && !decide.Waited(h.S.Waiting, h.Clock.Now()) {
@@ -87,7 +88,8 @@ func (h *Inbox) wait(ctx context.Context) error {
 	return nil
 }
 
-// cut returns the event of an interruption, with its reason and the request for it, if any.
+// cut returns the event that records an interruption, with its reason, and with the id of the request that asked for
+// it, if any.
 func (h *Inbox) cut() session.Interrupted {
 	if h.Hear() == nil && h.stop != "" { // an unreadable inbox must not keep the run from ending
 		return session.Interrupted{Why: "stopped at once, on request", Request: h.stop}

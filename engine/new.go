@@ -11,15 +11,16 @@ import (
 )
 
 // New creates a session, makes it current in this work tree, and runs its gates on the base. If a gate cannot run, New
-// undoes everything and returns no hand; the Relocated beside the error then has the backup of edits made while gates
-// ran.
+// undoes everything, and returns an error and no hand. If it had moved files, it also returns the Relocated of that
+// undo, which names the backup of edits that were made while the gates ran.
 func (e *Engine) New(ctx context.Context, b transition.Birth) (*Hand, *transition.Relocated, error) {
 	id := b.Created.ID
 	born, err := e.Born(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(born.Files.Events()) > 0 { // of a birth that was killed before its ledger existed: it never happened
+	// from a `wfs new` that was killed before the ledger existed: that session never existed
+	if len(born.Files.Events()) > 0 {
 		if err := born.Files.Discard(); err != nil {
 			return nil, nil, err
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// recover brings a session whose process died to its old state or its new one. All.Recover handles changes of files and
-// refs. After it, the last event of the journal decides:
+// recover brings a session whose process died to the state before or after the step that was interrupted. First,
+// All.Recover handles changes of files and refs. Then the last event of the journal decides:
 //
 //	attempt_started                interrupted; the files of the run become a checkpoint. Here and in the next two rows,
 //	                               git locks left by dead processes are moved aside
@@ -34,7 +34,8 @@ func (h *Hand) recover(ctx context.Context) error {
 	return h.LogAnswer(ctx, since)
 }
 
-// recoverAttempt ends an attempt whose process died.
+// recoverAttempt ends the open attempt of a process that died, or leaves it to be judged if its run has ended. It
+// blocks the session while processes of the run are alive.
 func (h *Drive) recoverAttempt(ctx context.Context) error {
 	o := h.S.Open
 	if o == nil {

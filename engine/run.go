@@ -21,9 +21,9 @@ type RunOptions struct {
 	ResetBreaker bool
 	Agree        bool // approve the pending question whether all work is done
 	Auto         bool // approve that question automatically from now on
-	NoWait       bool // return instead of waiting for a limit
+	NoWait       bool // return instead of waiting until a usage limit resets
 	Now          bool // end a wait that is in progress
-	// IgnoreSurvivors goes on although processes of an earlier run are alive, such as build daemons.
+	// IgnoreSurvivors starts attempts although processes of an earlier run are alive, such as build daemons.
 	IgnoreSurvivors bool
 }
 
@@ -36,10 +36,10 @@ type Drive struct {
 	*Saver
 	*Inbox
 	*Outside
-	ended *session.Snapshot // work tree after the run that just ended, for the next step
-	// judgedAgain counts how often the open attempt passed but its files had changed meanwhile.
+	ended *session.Snapshot // work tree after the run that just ended, to be judged next
+	// judgedAgain counts how often the open attempt had to be judged again, because its files changed meanwhile.
 	judgedAgain int
-	scopes      func() []decide.Scope // the scopes of its budget, as of the last look at other sessions
+	scopes      func() []decide.Scope // returns the caps and the usage, with that of other sessions as last read
 }
 
 // Run drives the session until it has to stop. The session's status tells why it stopped. Cancelling ctx is not an
@@ -91,7 +91,7 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 		open := h.S.Open
 		d := decide.Decide(&h.S, h.Plan, f)
 		a := attemptIn(d)
-		if a != nil { // the attempt is about the current files
+		if a != nil { // decide again with the current files, from which the attempt starts
 			snap, err := h.Snapshot(work)
 			if err != nil {
 				return err
@@ -105,7 +105,8 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 		}
 		if a != nil && a.Runner != decide.RunnerPerson && (f.Tree != h.S.At(h.S.Current).Tree && f.Tree != kept || foreign) &&
 			found < maxFound {
-			// Files were edited or commits were made since the last checkpoint. The runner may overwrite that, so save it first.
+			// Files were edited or commits were made since the last checkpoint. The runner may overwrite them, so save them
+			// first.
 			found++
 			kept = f.Tree
 			changes, err := h.Engine.Trees.Changes(work, h.S.At(h.S.Current).Tree, f.Tree)
@@ -131,7 +132,7 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 			h.Engine.Hit("run/started")
 		}
 		if open != nil && h.S.Status == session.StatusWaiting {
-			started-- // it does not count
+			started-- // a run that has to wait does not count as an attempt
 		}
 		done, err := h.perform(ctx, work, d, o)
 		if err != nil || done {
@@ -140,11 +141,11 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 	}
 }
 
-// maxFound limits how often edits are saved before one attempt: a process may be writing all the time, even this
-// command's own output.
+// maxFound limits how often edits are saved before one attempt. Without a limit, a process that writes all the time
+// would prevent the attempt: even the output of this command, if the user redirects it into the work tree.
 const maxFound = 3
 
-// attemptIn returns the attempt that a decision begins, nil for none.
+// attemptIn returns the event by which a decision begins an attempt, nil if it begins none.
 func attemptIn(d decide.Decision) *session.AttemptStarted {
 	for _, b := range d.Events {
 		if a, ok := b.(session.AttemptStarted); ok {
@@ -185,7 +186,8 @@ func (h *Drive) perform(ctx, work context.Context, d decide.Decision, o RunOptio
 	return false, nil
 }
 
-// take checks that the session may be driven here and now, records the user's options, and reports whether to go on.
+// take checks that the session may be driven here and now, records the user's options, and reports whether the run goes
+// on.
 func (h *Drive) take(ctx context.Context, o RunOptions) (bool, error) {
 	if err := h.MayDrive(ctx); err != nil {
 		return false, err
@@ -257,7 +259,7 @@ func (h *Drive) take(ctx context.Context, o RunOptions) (bool, error) {
 }
 
 // frozenEdited refuses to begin an attempt while tests that will judge it have uncommitted edits, because the attempt
-// would be blamed for them. A checkpoint declares the edits as the user's own.
+// would be blamed for them. By a checkpoint, the user declares the edits as their own.
 func (h *Drive) frozenEdited(ctx context.Context) error {
 	s, ph := &h.S, h.Plan.Workflow.Phase(h.S.Phase)
 	if s.Frozen == "" || ph == nil || ph.WritesTests() || s.Open != nil {
@@ -287,7 +289,7 @@ func (h *Drive) frozenEdited(ctx context.Context) error {
 }
 
 // toldAnew reports whether a person has added a note, allowed a file, or edited files, the goal or the spec since
-// attempts stopped making progress. The next attempt then knows more than those before it.
+// attempts stopped making progress. Then the next attempt knows more than those that failed, and the breaker is reset.
 func (h *Drive) toldAnew(ctx context.Context) (bool, error) {
 	b := h.S.Blocked
 	if h.S.Status != session.StatusBlocked || b.Reason != session.BlockBreaker &&
@@ -302,7 +304,7 @@ func (h *Drive) toldAnew(ctx context.Context) (bool, error) {
 		return true, nil // answered by a person who had edited files before
 	}
 	if judged.Class == session.ClassKey {
-		keys, err := h.Engine.Trees.Keys(ctx, h.S.Visit.Tree, judged.Tree) // keys in commits
+		keys, err := h.Engine.Trees.Keys(ctx, h.S.Visit.Tree, judged.Tree) // files with keys that commits brought
 		g := session.Guard{Allowed: h.S.Allowed}
 		if err != nil || slices.ContainsFunc(append(keys, judged.Skipped...),
 			func(s session.Skip) bool { return s.Rule != "" && g.Allows(s.Path) }) {
@@ -313,7 +315,8 @@ func (h *Drive) toldAnew(ctx context.Context) (bool, error) {
 	return snap.Tree != judged.Tree, err
 }
 
-// edited reports whether the work tree differs from the last tree that was judged green.
+// edited reports whether completed work has been edited: its current checkpoint is not green, or the work tree differs
+// from it.
 func (h *Drive) edited(ctx context.Context) (bool, error) {
 	c := h.S.At(h.S.Current)
 	if !c.Green {
@@ -371,7 +374,7 @@ func (h *Drive) runOpen(ctx, work context.Context) (done bool, err error) {
 		}
 		return false, err
 	}
-	if err := h.NotInProgress(work); err != nil { // otherwise there may be no tree to snapshot
+	if err := h.NotInProgress(work); err != nil { // during a merge there may be no tree to snapshot
 		if e := h.found(res.Usage()); e != nil {
 			return false, errors.Join(err, e)
 		}
@@ -389,15 +392,15 @@ func (h *Drive) runOpen(ctx, work context.Context) (done bool, err error) {
 	return false, h.beginSaving(&snap)
 }
 
-// linesOfLap counts the lines that the newest attempts of this lap changed. Only the brief shows them, so attempts that
-// git cannot compare are left out.
+// linesOfLap returns the numbers of lines that the newest attempts of this lap changed, by checkpoint and file. Only
+// the brief shows them, so it leaves out attempts that git cannot compare.
 func (h *Drive) linesOfLap(ctx context.Context) map[int][]session.FileLines {
 	lines := map[int][]session.FileLines{}
 	for c := range h.S.Back() {
 		if c.Lap != h.S.Lap || len(lines) == session.MaxTold {
 			break
 		}
-		if c.Number == 0 || c.Attempt == 0 || c.Verdict == "" || h.S.At(c.On) == nil { // 0: of another session, in a fork
+		if c.Number == 0 || c.Attempt == 0 || c.Verdict == "" || h.S.At(c.On) == nil { // 0: in a fork, of its parent session
 			continue
 		}
 		if files, err := h.Engine.Trees.Lines(ctx, h.S.At(c.On).Tree, c.Tree); err == nil {
@@ -407,7 +410,8 @@ func (h *Drive) linesOfLap(ctx context.Context) map[int][]session.FileLines {
 	return lines
 }
 
-// judgeOpen runs guards and gates on the open attempt's tree. It takes a snapshot unless the run just ended with one.
+// judgeOpen runs guards and gates on the open attempt's tree. `ended` is the snapshot taken at the end of the run; if
+// it is nil, judgeOpen takes one now. done means that the run is over.
 func (h *Drive) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (done bool, err error) {
 	if ended == nil {
 		snap, err := h.Snapshot(work)
@@ -432,7 +436,7 @@ func (h *Drive) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (d
 	switch {
 	case ctx.Err() != nil:
 		return true, h.leaveUnjudged(work)
-	case err != nil: // no verdict: neither red nor green, and not the agent's fault
+	case err != nil: // the gates could not judge, which is not the agent's fault
 		if err := h.Append(decide.Blocked(session.BlockGate, "wfs run", session.OneLine(err.Error(), 300))); err != nil {
 			return true, err
 		}
@@ -457,7 +461,7 @@ func (h *Drive) spec(ctx context.Context) ([]byte, error) {
 	if h.S.SpecDigest == "" {
 		return nil, nil
 	}
-	if text := h.Docs[session.FileSpec]; text != nil { // the next turn writes it
+	if text := h.Docs[session.FileSpec]; text != nil { // it is new, and the next turn writes it
 		return text, nil
 	}
 	return h.Git.File(ctx, h.Tip, session.FileSpec)
@@ -485,8 +489,9 @@ func (h *Drive) leaveUnjudged(ctx context.Context) error {
 	return err
 }
 
-// unadopted reports, before a runner starts, whether the session's branch is at a commit that is not in the ledger. An
-// agent may reset the branch; if wfs is killed together with the agent, that commit would be lost unnoticed.
+// unadopted reports whether the session's branch is at another commit than the current checkpoint. It is called before
+// a runner starts the attempt `a`; nil means no attempt. An agent may reset the branch; if wfs is killed together with
+// the agent, that commit would be lost unnoticed.
 func (h *Drive) unadopted(ctx context.Context, a *session.AttemptStarted) (bool, error) {
 	if a == nil || a.Runner == decide.RunnerPerson {
 		return false, nil
@@ -495,8 +500,8 @@ func (h *Drive) unadopted(ctx context.Context, a *session.AttemptStarted) (bool,
 	return tip != "" && tip != h.S.At(h.S.Current).Code, err
 }
 
-// putBack returns the paths of the newest tamper findings whose files match the frozen tree again. Only the brief shows
-// them, so nil is returned if git cannot compare.
+// putBack returns the paths of files in which the last judged attempt weakened tests and which match the frozen tree
+// again. Only the brief shows them, so putBack returns nil if git cannot compare the trees.
 func (h *Drive) putBack(ctx context.Context) (paths []string) {
 	if h.S.Last == nil || h.S.Last.Class != session.ClassTampered || h.S.Frozen == "" {
 		return nil

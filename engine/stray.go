@@ -19,12 +19,13 @@ type Outside struct {
 	*hand.Hand
 	*Engine
 	checkpoints *checkpoint.Checkpoints
-	converts    *session.Conversions // as of the start of this command, nil while it does not drive
+	converts    *session.Conversions // git settings when this command began to drive, nil before and after
 }
 
-// lookAround records the changes of a run outside the session's branch and files. Only this process may move the
-// ledger. If the run moved it, the session's own records were changed: lookAround restores the ledger, saves the files
-// of the run, and blocks the session until a person has looked.
+// lookAround records the changes that a run made outside the session's branch and files. It blocks the session, saves
+// the files of the run as a checkpoint, and returns true in two cases: the run changed git settings that wfs cannot
+// restore, or it moved the ledger. Only this process may move the ledger, so in this case the session's own records
+// were changed; lookAround restores the ledger first.
 func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock,
 	used cost.Usage) (tampered bool, err error) {
 	st := h.Git
@@ -85,7 +86,8 @@ func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, l
 	return true, h.stopFor(ctx, block, used)
 }
 
-// stopFor blocks the session because of its run, and saves the files of the run.
+// stopFor blocks the session because of the changes that its run made, and saves the files of the run as a checkpoint.
+// `used` is the usage of the run.
 func (h *Outside) stopFor(ctx context.Context, block session.BlockedBy, used cost.Usage) error {
 	if err := h.found(used); err != nil {
 		return err
@@ -98,8 +100,8 @@ func (h *Outside) stopFor(ctx context.Context, block session.BlockedBy, used cos
 }
 
 // convertAsBefore restores the git settings from when this command began to drive. A run or gate may have changed how
-// git converts files, so that trees made here differ from what others check out. back names the settings that were
-// restored; elsewhere names those in the user's own files, which are never restored.
+// git converts files, so that trees made here would differ from the files that others check out. `back` names the
+// settings that were restored; `elsewhere` names changed settings in the user's own files, which wfs never restores.
 func (h *Outside) convertAsBefore(ctx context.Context) (back, elsewhere []string, err error) {
 	if h.converts == nil {
 		return nil, nil, nil
@@ -107,8 +109,8 @@ func (h *Outside) convertAsBefore(ctx context.Context) (back, elsewhere []string
 	return h.Around.PutConversionsBack(ctx, *h.converts)
 }
 
-// leaveConversions restores settings that the last gate may have changed. The next command would take them for the
-// user's.
+// leaveConversions restores git settings that the last gate may have changed, when this command stops driving.
+// Otherwise the next command would take them for the user's settings.
 func (h *Outside) leaveConversions(ctx context.Context) error {
 	back, _, err := h.convertAsBefore(ctx)
 	h.converts = nil
@@ -118,7 +120,8 @@ func (h *Outside) leaveConversions(ctx context.Context) error {
 	return h.Append(session.Strayed{Back: back})
 }
 
-// keepWas saves the old content of changed files in the run's directory, as far as possible.
+// keepWas saves the old content of files outside the session that the run changed, in the run's directory, and adds
+// them to strayed.Was. It skips a file whose old content is not in `before` or cannot be saved.
 func (h *Outside) keepWas(strayed *session.Strayed, before session.Surroundings) {
 	for _, f := range strayed.Files {
 		if t, small := before.Texts[f]; small && h.Files.KeepWas(h.S.Started, f, t) == nil {
@@ -144,8 +147,8 @@ func (h *Outside) strandedLocks(ctx context.Context, before []session.GitLock) (
 	return h.Around.SetLocksAside(ctx, since[:min(len(since), session.MaxNamed)], filepath.Join(dir, "locks"))
 }
 
-// deadLocks is strandedLocks after a crash, for all locks since the open attempt began. It skips a lock with the name
-// of one that existed before.
+// deadLocks does the same as strandedLocks after a crash, for all locks that appeared since the open attempt began, and
+// records the moved ones. Only the names of the older locks are known, so it also skips a new lock with such a name.
 func (h *Outside) deadLocks(ctx context.Context) error {
 	if h.S.Open.Runner == decide.RunnerPerson {
 		return nil
@@ -175,7 +178,7 @@ func foundText(committed bool, changes []session.Change) string {
 	return text
 }
 
-// lockNames returns the names of the first git locks that exist now.
+// lockNames returns the names of git locks that exist now, at most session.MaxNamed.
 func (h *Outside) lockNames() []string {
 	var names []string
 	for _, l := range h.Around.Locks() {

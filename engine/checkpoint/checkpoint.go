@@ -21,14 +21,14 @@ type Git interface {
 	ElsewhereOn(ctx context.Context, branch string) (string, error)
 	// InProgress returns the name of an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
 	InProgress(ctx context.Context) (string, error)
-	// Unreachable returns those of the commits that exist and that no ref reaches.
+	// Unreachable returns the commits of a list that exist but that no ref reaches.
 	Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error)
 }
 
 // Checkpoints commits to the branch of a session in hand.
 type Checkpoints struct {
 	*hand.Hand
-	Unheld session.Staged // files that a checkpoint without changes left out
+	Unheld session.Staged // paths that the last checkpoint left out, if it was not made because nothing had changed
 	base   *hand.Base
 	git    Git
 }
@@ -39,7 +39,7 @@ func Of(h *hand.Hand, base *hand.Base, git Git) *Checkpoints {
 }
 
 // Checkpoint is `wfs checkpoint`: it commits the current work tree to the session's branch without judging it. It
-// returns nil if nothing changed since the current checkpoint; Unheld then has the files that were left out.
+// returns nil if nothing changed since the current checkpoint; Unheld then has the paths that were left out.
 func (h *Checkpoints) Checkpoint(ctx context.Context, text string) (*session.Checkpoint, error) {
 	if text == "" {
 		text = "found in the work tree"
@@ -52,7 +52,8 @@ func (h *Checkpoints) Save(ctx context.Context, text string) (*session.Checkpoin
 	return h.Keep(ctx, session.TriggerSwitch, text)
 }
 
-// Hooked makes a checkpoint after an agent edited files that a person works with. summary has no text of the agent.
+// Hooked makes a checkpoint for `wfs hook`, after an agent that a person has started has edited files. `summary`
+// contains no text of the agent.
 func (h *Checkpoints) Hooked(ctx context.Context, summary string) (*session.Checkpoint, error) {
 	return h.Keep(ctx, session.TriggerHook, summary)
 }
@@ -74,7 +75,9 @@ func (h *Checkpoints) Keep(ctx context.Context, trigger session.Trigger, summary
 // ErrOtherTree means that a checkpoint would contain another tree than the one that passed its gates.
 var ErrOtherTree = errors.New("files changed after they were judged")
 
-// Make commits the work tree to the session's branch and records the checkpoint.
+// Make commits the work tree to the session's branch and records the checkpoint. `o` is the attempt that the checkpoint
+// concludes, nil for none. Make returns ErrOtherTree if the attempt passed with other files, and for a checkpoint
+// without an attempt session.ErrUnchanged if nothing has changed.
 func (h *Checkpoints) Make(ctx context.Context, c session.Checkpointed, o *session.Open) (*session.Checkpoint, error) {
 	d, adopted, err := h.onto(ctx)
 	if err != nil {
@@ -136,10 +139,11 @@ func (h *Checkpoints) Make(ctx context.Context, c session.Checkpointed, o *sessi
 	return h.S.At(h.S.Current), nil
 }
 
-// Answers reports whether a checkpoint is a person's answer, given the result of its attempt, nil for none.
+// Answers reports whether an attempt with the result `run` is a person's answer. `run` is nil for a checkpoint without
+// an attempt.
 func Answers(run *session.RunResult) bool { return run != nil && (run.Approved || run.Rejected) }
 
-// OpOf returns the operation of a checkpoint. Neither the operation nor its undo changes files.
+// OpOf returns the operation to log for a checkpoint. Neither the operation nor its undo changes files.
 func OpOf(h *hand.Hand, ev session.Event, c session.Checkpointed, run *session.RunResult) session.Op {
 	t := c.Turn
 	t.Tree, t.TreeOld, t.Index = c.Tree, c.Tree, c.Tree
@@ -154,12 +158,14 @@ func OpOf(h *hand.Hand, ev session.Event, c session.Checkpointed, run *session.R
 }
 
 // onto determines the parents of the next code commit. The session's branch may have moved since the last checkpoint.
-// If a person or an agent committed, its tip descends from the checkpoint and becomes the parent. If history was
-// rewritten, the new commit merges both, so that neither is lost and the branch only moves forward.
+// If a person or an agent committed, the branch's tip descends from the checkpoint and becomes the parent. If history
+// was rewritten, the new commit merges the tip and the checkpoint, so that neither is lost and the branch only moves
+// forward.
 //
-// An agent may have moved HEAD to another branch. That branch stays, its tip is adopted if it descends, and HEAD is
-// moved back. If it does not descend, its files belong to another line of work, and the commit would seem to delete all
-// of the session's work: that is a conflict for a person.
+// An agent may have moved HEAD to another branch. The other branch is not moved, and HEAD returns to the session's
+// branch. If the tip of the other branch descends from the session's work, it becomes the parent. Otherwise its files
+// belong to other work, and a commit of them would seem to delete all of the session's work. So onto then refuses, and
+// a person decides.
 func (h *Checkpoints) onto(ctx context.Context) (d session.Draft, adopted []session.Commit, err error) {
 	st, branch := h.git, h.S.Branch()
 	if err := h.NotInProgress(ctx); err != nil {
@@ -212,10 +218,11 @@ func (h *Checkpoints) adopt(ctx context.Context, last, tip session.Commit) (pare
 	return []session.Commit{last, tip}, []session.Commit{tip}, nil
 }
 
-// Named returns the part of a list that an event may hold.
+// Named returns the beginning of a list: as many elements as an event may contain.
 func Named(held []session.Held) []session.Held { return held[:min(len(held), session.MaxNamed)] }
 
-// MayDrive refuses a session that is over, or whose branch is not checked out here.
+// MayDrive refuses a session that is over, one whose branch is not checked out here or also checked out in another work
+// tree, and a work tree in the middle of a merge, rebase or similar.
 func (h *Checkpoints) MayDrive(ctx context.Context) error {
 	if h.S.Status.Final() {
 		hint := "wfs show " + string(h.ID)
@@ -253,8 +260,8 @@ func (h *Checkpoints) NotInProgress(ctx context.Context) error {
 	return err
 }
 
-// loose returns the commits of refs that were moved during a run, if no ref reaches them now. The next checkpoint keeps
-// them alive.
+// loose returns the former commits of refs that were moved during a run, if no ref reaches these commits now. The next
+// checkpoint keeps them reachable.
 func (h *Checkpoints) loose(ctx context.Context) ([]session.Commit, error) {
 	if len(h.S.Keep) == 0 {
 		return nil, nil
@@ -263,7 +270,7 @@ func (h *Checkpoints) loose(ctx context.Context) ([]session.Commit, error) {
 }
 
 // Abandon ends work on the session. If the session is current here, edits in the work tree become a checkpoint first.
-// It removes nothing. It returns that checkpoint, nil for none, and the operation's number.
+// It removes nothing. It returns the checkpoint, nil for none, and the operation's number.
 func (h *Checkpoints) Abandon(ctx context.Context, reason string) (*session.Checkpoint, int64, error) {
 	switch h.S.Status {
 	case session.StatusFinished:
@@ -282,7 +289,8 @@ func (h *Checkpoints) Abandon(ctx context.Context, reason string) (*session.Chec
 	return kept, n, err
 }
 
-// WayTo returns the command that makes a session current from a given HEAD. Only git can leave a detached HEAD.
+// WayTo returns the command that makes a session current when HEAD is `head`. For a detached HEAD it is a git command,
+// because wfs does not leave a detached HEAD.
 func WayTo(head session.Head, id session.ID) string {
 	if head.Ref == "" {
 		return "git switch " + session.ShortRef(session.BranchOf(id))

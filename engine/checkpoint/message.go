@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Paths lists the paths of the first changes.
+// Paths returns the paths of the first five changes in one line, and how many more there are.
 func Paths(changes []session.Change) string {
 	var list []string
 	for _, c := range changes[:min(len(changes), 5)] {

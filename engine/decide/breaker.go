@@ -8,26 +8,27 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// BreakerState is the circuit breaker's state for the current visit to a phase.
+// BreakerState is the state of the circuit breaker, which stops a phase whose attempts make no progress. It applies to
+// the current visit: the attempts in a row at one phase.
 type BreakerState string
 
 const (
 	BreakerClosed   BreakerState = "closed"
-	BreakerHalfOpen BreakerState = "half-open" // one more attempt, with a change: see halfOpen
-	BreakerOpen     BreakerState = "open"      // stop
+	BreakerHalfOpen BreakerState = "half-open" // one more attempt, told to change its approach: see halfOpen
+	BreakerOpen     BreakerState = "open"      // no more attempts
 )
 
 const (
-	// maxDenied limits the attempts in a row that a missing permission kept from doing anything. A call that was refused
-	// twice stays refused, since no user is there to permit it.
+	// maxDenied limits the attempts in a row that changed nothing because the agent lacked a permission. A tool call that
+	// was refused twice stays refused, since no user is there to permit it.
 	maxDenied = 2
-	// maxCircles limits how often attempts may reproduce the files of an earlier one. Undoing a mistake once is honest
-	// work.
+	// maxCircles limits how often an attempt may produce the same files as an earlier attempt. Undoing a mistake once is
+	// honest work.
 	maxCircles = 2
 )
 
-// Trip computes the breaker's state from a phase's limits and its visit so far; it is pure. reason names the limit that
-// was reached. Half-open comes one attempt before open, and never at the first attempt.
+// Trip computes the breaker's state from a phase's limits and the visit so far; it is pure. `reason` says which limit
+// has opened the breaker, "" for other states. Half-open comes one attempt before open, and never at the first attempt.
 func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason string) {
 	l = withDefaults(l)
 	stale := maxStale(l)
@@ -35,7 +36,8 @@ func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason strin
 	case v.Denied >= maxDenied:
 		return BreakerOpen, fmt.Sprintf("%d attempts in a row changed nothing: the agent's commands were not permitted",
 			v.Denied)
-	case v.Attempts-v.Fewer >= l.Attempts: // a list of tasks may be longer than that
+	// attempts that completed tasks do not count: a list may have more tasks than that
+	case v.Attempts-v.Fewer >= l.Attempts:
 		return BreakerOpen, fmt.Sprintf("%d attempts without passing this phase", v.Attempts)
 	case v.NoProgress >= l.NoProgress:
 		return BreakerOpen, fmt.Sprintf("%d attempts in a row without progress%s", v.NoProgress, idle(v))
@@ -52,7 +54,8 @@ func Trip(l workflows.Limits, v session.Visit) (state BreakerState, reason strin
 	return BreakerClosed, ""
 }
 
-// idle counts the attempts without progress that did not even change a file.
+// idle returns the end of a reason: how many of the last attempts without progress did not even change a file, "" for
+// none.
 func idle(v session.Visit) string {
 	switch n := min(v.Idle, v.NoProgress); {
 	case n == 0:
@@ -82,9 +85,9 @@ func withDefaults(l workflows.Limits) workflows.Limits {
 	return l
 }
 
-// stepOf returns how an attempt came closer to passing its phase, "" if it did not. It is ahead if its tree fulfils
-// more than any tree of this visit. It moved if its tree and its failure are new to this visit, and no test fails that
-// passed before. An attempt that only reads counts once per visit.
+// stepOf returns the kind of progress of an attempt, "" for none. It is StepAhead if the attempt's tree fulfils more
+// than any earlier tree of this visit, or passes. It is StepMoved if the tree and the failure are new in this visit and
+// no test fails that passed before. It is StepLooked if the agent only read files, which counts once per visit.
 func stepOf(s *session.Session, j *session.Judgement) session.Step {
 	v, run := &s.Visit, s.Open.Run
 	switch {
@@ -100,7 +103,7 @@ func stepOf(s *session.Session, j *session.Judgement) session.Step {
 	}
 	seen := slices.Contains(v.Seen, j.Fingerprint())
 	r := j.Reached()
-	if seen { // the same tests fail as before; the agent added tests that pass
+	if seen { // the same tests fail as before: tests that the agent added and that pass are no progress
 		r.Tests = 0
 	}
 	switch {
@@ -115,15 +118,16 @@ func stepOf(s *session.Session, j *session.Judgement) session.Step {
 // maxLooks is how many attempts of one visit may read without changing files.
 const maxLooks = 1
 
-// reached returns the best result of a visit. An older wfs may have begun the visit, so Best counts as well.
+// reached returns the best result of a visit. Best counts as well as High, because an older wfs recorded only Best.
 func reached(v *session.Visit) session.Reached {
 	r := v.High
 	r.Targets = max(r.Targets, v.Best)
 	return r
 }
 
-// breaksMore reports whether tests fail that did not fail at this visit before. It reports false where tests could not
-// be built, since that is unknown then, and in a phase that expects red, since new failures are wanted there.
+// breaksMore reports whether tests fail that did not fail before at this visit. It returns false if tests could not be
+// built, because it is unknown then which would fail, and in a phase that expects failing tests, because new failures
+// are wanted there.
 func breaksMore(v *session.Visit, j *session.Judgement) bool {
 	switch j.Class {
 	case session.ClassBrokeGreen, session.ClassTargetFailing, session.ClassTargetMissing:
@@ -137,10 +141,11 @@ func breaksMore(v *session.Visit, j *session.Judgement) bool {
 	return all && slices.ContainsFunc(ids, func(id session.TestID) bool { return !slices.Contains(v.Failing, id) })
 }
 
-// tripped returns the block of an open breaker, with its evidence.
+// tripped returns the block of a session whose breaker is open for the reason `why`, with the evidence for the user.
 func tripped(s *session.Session, why string) session.BlockedBy {
 	evidence := []string{fmt.Sprintf("%s: %s", s.Phase, why)}
-	if s.Last != nil && s.Last.Class == session.ClassNoReview { // a reviewer must not change files
+	// a reviewer must not change files, so "changed nothing" would be no reason
+	if s.Last != nil && s.Last.Class == session.ClassNoReview {
 		evidence[0] = fmt.Sprintf("%s: %d attempts without a verdict", s.Phase, s.Visit.Attempts)
 	}
 	if s.Last != nil {
@@ -158,8 +163,8 @@ func tripped(s *session.Session, why string) session.BlockedBy {
 	return Blocked(session.BlockBreaker, hint, evidence...)
 }
 
-// halfOpen returns the phase for the next attempt, and the name of its agent if the workflow has a different one for
-// the last attempt.
+// halfOpen returns the phase for the next attempt. With a half-open breaker this attempt is the last, and the workflow
+// may name another agent for it. The second result is the name of that agent, "" for the phase's own.
 func halfOpen(ph *workflows.Phase, state BreakerState) (*workflows.Phase, string) {
 	if state != BreakerHalfOpen {
 		return ph, ""
@@ -176,7 +181,7 @@ func PhaseOf(p *workflows.Plan, a session.AttemptStarted) *workflows.Phase {
 	return nil
 }
 
-// By returns the phase with the named agent; "" keeps its own.
+// By returns the phase with the named agent in place of the phase's own agent; "" keeps the phase's own.
 func By(ph *workflows.Phase, agent string) *workflows.Phase {
 	if agent == "" {
 		return ph

@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Day is a day by the clock of the machine, in Unix seconds: From its beginning to before To, the beginning of the
-// next.
+// Day is a day by the clock of the machine, in Unix seconds: From is its beginning, To is the beginning of the next
+// day.
 type Day struct{ From, To int64 }
 
 // Elsewhere is the usage of the clone's other sessions on one day, and the times when their agents started.
@@ -28,19 +28,19 @@ func (e *Elsewhere) Add(s *session.Session, day Day) {
 	e.Calls = append(e.Calls, s.Calls...)
 }
 
-// BudgetOf returns the caps of a session: those of the user override those of its plan.
+// BudgetOf returns the caps of a session. Caps that the user has set for the session override those of its plan.
 func BudgetOf(s *session.Session, p *workflows.Plan) workflows.Budget { return s.Budget.Over(p.Budget) }
 
-// Scope is one unit with caps, and its usage.
+// Scope is a unit that has caps (the session, its current phase, or the day), with the usage that counts against them.
 type Scope struct {
 	Name string // "session", "phase", "day"
-	Of   string // the instance, for keys: "GREEN 2", a day's beginning
+	Of   string // which one, to build keys: "GREEN 2" (phase and lap), a day's beginning
 	Cap  workflows.Cap
 	Used cost.Usage
 }
 
-// Scopes returns all scopes of a budget for a session in its current phase. others is the usage of other sessions
-// today.
+// Scopes returns all scopes of a budget for a session in its current phase. `others` is the usage of the clone's other
+// sessions today.
 func Scopes(s *session.Session, b workflows.Budget, day Day, others cost.Usage) []Scope {
 	return []Scope{
 		{"session", "", b.Session, s.Used},
@@ -54,7 +54,7 @@ func (s Scope) Lines() []session.BudgetLine {
 	return slices.DeleteFunc(s.All(), func(l session.BudgetLine) bool { return l.Cap <= 0 })
 }
 
-// All returns every possible cap of a scope.
+// All returns a line for every cap that a scope can have. Caps that are not set are 0.
 func (s Scope) All() []session.BudgetLine {
 	lines := []session.BudgetLine{
 		{What: "usd", Spent: s.Used.USD.USD(), Cap: s.Cap.USD},
@@ -72,7 +72,7 @@ func (s Scope) All() []session.BudgetLine {
 // Reached reports whether too little of a cap is left for a run.
 func Reached(l session.BudgetLine) bool {
 	least := 0.0
-	if l.What == "usd" { // half a cent
+	if l.What == "usd" { // less than half a cent is too little
 		least = min(0.005, l.Cap/100)
 	}
 	return l.Spent+least >= l.Cap
@@ -123,7 +123,7 @@ func budget(s *session.Session, p *workflows.Plan, f Facts) (warn []session.Body
 	return warn, nil
 }
 
-// raise returns the command that lifts a cap above its current usage.
+// raise returns the command that raises a cap above the current usage.
 func raise(l session.BudgetLine) string {
 	to := l.Cap * 2
 	for to <= l.Spent*1.25 {
@@ -139,7 +139,7 @@ func raise(l session.BudgetLine) string {
 	return "wfs edit --budget-" + what + " " + value
 }
 
-// Leave sets the rest of all budgets as the limits of a run.
+// Leave sets the limits of a run: for each unit, such as money or tokens, the least that the caps of the scopes leave.
 func Leave(r *session.RunRequest, scopes []Scope) {
 	least := func(left, n float64) float64 {
 		if left == 0 || n < left {
@@ -165,11 +165,11 @@ func Leave(r *session.RunRequest, scopes []Scope) {
 	r.LeftUSD, r.LeftTokens, r.LeftTurns, r.LeftTime = usd, int64(tokens), int(turns), time.Duration(seconds)*time.Second
 }
 
-// CallWindow is the period of the limit of calls per hour, in seconds.
+// CallWindow is the period, in seconds, for which starts of agents count against the limit of calls per hour.
 const CallWindow = 3600
 
-// CallsWithin returns the calls that count now, oldest first. It ignores calls far in the future, made under a wrong
-// clock.
+// CallsWithin returns those calls (starts of agents, in Unix seconds) that are within CallWindow now, oldest first. It
+// ignores calls far in the future, which were recorded while the clock was wrong.
 func CallsWithin(calls []int64, now time.Time) []int64 {
 	var list []int64
 	for _, c := range calls {
@@ -192,7 +192,7 @@ func CallsPerHour(b workflows.Budget) int {
 	return int(b.CallsPerHour)
 }
 
-// tooFast returns the wait until another agent may start, nil for none.
+// tooFast returns the wait until another agent may start, nil if one may start now.
 func tooFast(s *session.Session, p *workflows.Plan, f Facts) *session.Waiting {
 	most := CallsPerHour(BudgetOf(s, p))
 	calls := CallsWithin(append(slices.Clone(s.Calls), f.Elsewhere.Calls...), f.Now)

@@ -5,8 +5,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Conversation returns the conversation that the agent of an attempt may resume. The last attempt before a phase is
-// given up starts a new one, because the old one has failed so far.
+// Conversation returns the conversation that the agent of an attempt may resume, nil if it has to start a new one. The
+// last attempt before the breaker opens starts a new conversation, because the old one has led to no success so far.
 func Conversation(s *session.Session, p *workflows.Plan, a session.AttemptStarted) *session.Conversation {
 	if ph := p.Workflow.Phase(a.Phase); ph == nil || a.HalfOpen || p.AgentOf(ph).Fresh {
 		return nil

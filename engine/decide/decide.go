@@ -33,7 +33,7 @@ type Facts struct {
 	Auto        bool                // agree automatically that all work is done
 	Ignore      bool                // ignore processes of an earlier run that are still alive
 	Stop        string              // id of a request to stop after the current attempt's checkpoint
-	Woken       bool                // a request ended the wait
+	Woken       bool                // a request asked to end the current wait
 	Cut         session.Interrupted // why the run is being interrupted
 	Day         Day                 // today
 	Elsewhere   Elsewhere           // usage of other sessions
@@ -44,12 +44,12 @@ type Facts struct {
 type Effect string
 
 const (
-	EffectRun        Effect = "run"        // carry out the open attempt
-	EffectJudge      Effect = "judge"      // judge its files
+	EffectRun        Effect = "run"        // run the agent or command of the open attempt
+	EffectJudge      Effect = "judge"      // judge the files of the open attempt
 	EffectCheckpoint Effect = "checkpoint" // make the decision durable
 	EffectSave       Effect = "save"       // checkpoint without judging (interrupted), then stop
-	EffectKeep       Effect = "keep"       // the same, and decide again
-	EffectSleep      Effect = "sleep"      // until Waiting.Until
+	EffectKeep       Effect = "keep"       // checkpoint without judging, then decide again
+	EffectSleep      Effect = "sleep"      // wait until Waiting.Until
 	EffectAgain      Effect = "again"      // nothing to do: decide again
 	EffectBlock      Effect = "block"      // save the files as an auto-save, append Block, and stop
 	EffectStop       Effect = "stop"
@@ -93,8 +93,8 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	return start(s, p, f)
 }
 
-// Conclusion determines the consequence of the attempt whose checkpoint was just made, other than the next phase. It
-// reports false if there is none.
+// Conclusion determines whether the attempt whose checkpoint was just made stops the session, or ends the item or the
+// work because nothing is left to do. It returns false if the session simply continues.
 func Conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool) {
 	switch d := s.Last; {
 	case d.Class == session.ClassAsked:
@@ -132,7 +132,8 @@ func stopped(f Facts) session.Paused {
 	return session.Paused{Why: "stopped on request", Request: f.Stop}
 }
 
-// interrupted returns the event of an interrupted run. Without a reason in f, its process died.
+// interrupted returns the event of an interrupted run. If f has no reason for the interruption, the process of the run
+// died.
 func interrupted(f Facts) session.Interrupted {
 	if f.Cut.Why == "" {
 		return session.Interrupted{Why: "killed"}
@@ -161,7 +162,7 @@ func Asking(question string) session.Waiting {
 	return session.Waiting{Reason: session.WaitHuman, Ask: question, Approve: true}
 }
 
-// start begins the next attempt, or returns why it cannot.
+// start decides to begin the next attempt, or else to stop or to wait, with the reason.
 func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	ph := p.Workflow.Phase(s.Phase)
 	if ph == nil { // back at a checkpoint from before the workflow was replaced
@@ -210,8 +211,8 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	})...)
 }
 
-// meanwhile returns how many notes of unknown authors the next attempt sees. Reviewers see none: the agent under review
-// may have written one.
+// meanwhile returns how many notes of unknown authors the brief of the next attempt contains. Reviewers see none: the
+// agent under review may have written one.
 func meanwhile(s *session.Session, ph *workflows.Phase) int {
 	if ph.Review != nil {
 		return 0
@@ -230,7 +231,8 @@ func Question(ph *workflows.Phase) string {
 // RunnerPerson is the runner of an attempt that starts no agent: it judges the work tree as it is.
 const RunnerPerson = "person"
 
-// judgeAgain judges work that was completed and edited since, as an attempt at the phase that leads to the end.
+// judgeAgain decides to judge work that was edited after it was complete. The edits count as an attempt, without an
+// agent, at the phase whose pass ends the lap or the work.
 func judgeAgain(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	var last workflows.Phase
 	for _, ph := range p.Workflow.Phases {
@@ -284,15 +286,16 @@ func LapAfter(s *session.Session, p *workflows.Plan) int {
 	return s.Lap + 1
 }
 
-// onlyUnchanged reports whether the attempt fails only because it changed nothing.
+// onlyUnchanged reports whether the attempt fails only because a gate requires a change that the attempt has not made.
 func onlyUnchanged(j *session.Judgement) bool {
 	return j.Class == session.ClassUnchanged && !slices.ContainsFunc(j.Gates, func(g session.GateResult) bool {
 		return g.Verdict != session.Pass && g.Class != session.ClassUnchanged
 	})
 }
 
-// idleLap reports whether the first attempt of a new lap changed no file, in a session without a checklist. Most agents
-// that find nothing left to do only say that they are done. An attempt with notes must do what the notes require.
+// idleLap reports whether the first attempt of a new lap changed no file, in a session without a checklist. Such an
+// attempt counts as a report that nothing is left to do, because most agents then only say that they are done. An
+// attempt whose brief contains notes does not count, because it has to do what the notes require.
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
 	return len(s.Items) == 0 && items.LapsJudged(s) > 0 && o.Judgement.Tree == s.LapTree &&
@@ -301,7 +304,8 @@ func idleLap(s *session.Session) bool {
 		o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
 }
 
-// conclude turns a judgement into a decision: the verdict, the next phase, and whether it is progress.
+// conclude turns the judgement of the open attempt into a decision: the verdict, the next phase, and whether the
+// attempt made progress.
 func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	j, run := s.Open.Judgement, s.Open.Run
 	d := session.Decided{Verdict: j.Verdict, Class: j.Class, Reason: j.Reason, Next: s.Phase, NextLap: s.Lap}
@@ -364,8 +368,9 @@ func Completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool 
 	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && items.Next(s) == 0)
 }
 
-// failedElsewhere returns the phase that repairs the work when only a gate of an earlier phase failed: the phase that
-// follows a failure there. It returns "" if a gate of the current phase failed, or none.
+// failedElsewhere returns the phase that repairs the work when the first failed gate belongs to another phase than the
+// current one: the phase that follows a failure of that other phase. It returns "" if this gate belongs to the current
+// phase, or if no gate failed.
 func failedElsewhere(s *session.Session, p *workflows.Plan, j *session.Judgement) session.PhaseName {
 	own := p.Workflow.Phase(s.Open.Phase)
 	if own == nil || j.Verdict != session.Fail {
@@ -386,5 +391,6 @@ func failedElsewhere(s *session.Session, p *workflows.Plan, j *session.Judgement
 	return WorkingPhase(&p.Workflow)
 }
 
-// Waits reports whether a gate may be skipped before the work is complete.
+// Waits reports whether a gate may be skipped until the work is complete, because it applies to certain paths only or
+// runs at a certain time.
 func Waits(g workflows.Gate) bool { return len(g.Paths) > 0 || g.When != "" }

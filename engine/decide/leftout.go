@@ -7,8 +7,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// leftOut returns the tidying phase if a judgement leads to it but the lap is too small for it, nil otherwise. A phase
-// is left out only if its gates have passed on the same tree already.
+// leftOut returns the tidying phase, in which code is refactored, if it would be next but is skipped because the lap
+// has changed too few lines. It returns nil otherwise. The phase is skipped only if its gates have passed on the same
+// tree already.
 func leftOut(p *workflows.Plan, target session.PhaseName, j *session.Judgement) *workflows.Phase {
 	ph := p.Workflow.Tidying()
 	if p.Workflow.Refactor != workflows.RefactorAuto || ph == nil || ph.Name != target || j.Lines == nil ||

@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Next returns the phase that follows a verdict. The workflow is compiled into a table for looplab/fsm without
-// callbacks: those run after the state has changed and cannot veto.
+// Next returns the phase that follows a verdict. The workflow becomes a table for looplab/fsm. It uses no callbacks of
+// that package, because they run after the state has changed and cannot prevent the change.
 func Next(w *workflows.Workflow, from session.PhaseName, verdict session.Verdict) (session.PhaseName, error) {
 	m := fsm.NewFSM(string(from), table(w), fsm.Callbacks{})
 	err := m.Event(context.Background(), string(verdict))

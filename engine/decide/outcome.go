@@ -10,24 +10,26 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Waiting times if the provider gives none, and total waiting times after which the session is blocked until the user
-// looks. The longest known window of a provider is a week; longer times are not believed, and are asked for again.
+// These are the waiting times if the provider reports none, and the total waiting times after which the session is
+// blocked until the user acts. The longest known usage window of a provider is a week. If a provider reports a longer
+// wait than maxWait, wfs does not believe it: it waits as if no time was reported, and tries again. A longer wait that
+// an agent asks for is cut to maxWait.
 const (
-	DefaultWait  = 15 * time.Minute // for a limit, or a run that asks to wait
-	longestWait  = 2 * time.Hour    // it doubles up to this
+	DefaultWait  = 15 * time.Minute // for a usage limit, or an agent that asks to wait
+	longestWait  = 2 * time.Hour    // DefaultWait doubles up to this
 	firstPause   = 30 * time.Second // for trouble at the provider
-	longestPause = 15 * time.Minute // it doubles up to this
+	longestPause = 15 * time.Minute // firstPause doubles up to this
 	maxWait      = 8 * 24 * time.Hour
 
-	pausePatience = 12 * time.Hour
-	limitPatience = maxWait
+	pausePatience = 12 * time.Hour // in total, for trouble at the provider
+	limitPatience = maxWait        // in total, for all other waits
 
 	// clockSlack is how far the clock may be set back without ending a wait.
 	clockSlack = 10 * time.Minute
 )
 
-// Waited reports whether a wait is over: its time has come, or the clock was set back so far that its end is further
-// away than at its start.
+// Waited reports whether a wait is over: its time has come, or the clock was set back so far that the end of the wait
+// is further away now than when the wait began.
 func Waited(w *session.Waiting, now time.Time) bool {
 	longest := time.Duration(w.Longest) * time.Second
 	if w.Longest == 0 { // written by an older wfs
@@ -42,7 +44,7 @@ func Waited(w *session.Waiting, now time.Time) bool {
 func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	o, r := s.Open, s.Open.Run
 	if len(r.Survivors) > 0 && !f.Ignore {
-		// they may keep writing: no checkpoint
+		// make no checkpoint, because these processes may keep writing
 		return Decision{Effect: EffectBlock, Block: Blocked(session.BlockSurvivors, "wfs run",
 			"the agent left processes running:"+Numbers(r.Survivors))}
 	}
@@ -73,12 +75,13 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	return do(EffectJudge)
 }
 
-// JudgedNext reports whether the open attempt's run has ended and the next run judges its files first.
+// JudgedNext reports whether the run of the open attempt has ended, so that the next `wfs run` first judges its files.
 func JudgedNext(s *session.Session) bool {
 	return s.Open != nil && s.Open.Run != nil && decideRun(s, &workflows.Plan{}, Facts{}).Effect == EffectJudge
 }
 
-// cannotWork blocks the session at the first failure that trying again cannot fix.
+// cannotWork returns the block after a failure that another try cannot fix. `card` describes the agent program,
+// including how to log in; nil if it is unknown.
 func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 	who := agentOf(r)
 	b := Blocked(session.BlockRunner, "wfs run")
@@ -130,7 +133,7 @@ func hindered(s *session.Session, f Facts) Decision {
 		w.Cause, w.Why = session.CauseLimit, worded(who+" has reached a usage limit", r.Message)
 		pause = told(r.WaitUntil, f.Now, doubled(DefaultWait, longestWait, h.Runs))
 		if r.WaitUntil > 0 && r.WaitUntil <= f.Now.Unix() && h.Runs == 1 {
-			pause, jitter = 0, 0 // over already; but an agent that keeps reporting it must still wait
+			pause, jitter = 0, 0 // the limit is over already; but an agent that reports it once more has to wait
 		}
 	default:
 		w.Cause, w.Why = session.CauseOverloaded, worded(who+"'s provider is unavailable", r.Message)
@@ -154,7 +157,8 @@ func hindered(s *session.Session, f Facts) Decision {
 	return do(effect, w)
 }
 
-// told returns the time left until a reported moment, or otherwise if that is unknown, over, or implausible.
+// told returns the time left until a reported moment. It returns `otherwise` if the moment is unknown, is in the past,
+// or is implausibly far away.
 func told(until int64, now time.Time, otherwise time.Duration) time.Duration {
 	left := until - now.Unix()
 	if until == 0 || left <= 0 || left > int64(maxWait/time.Second) {
@@ -163,7 +167,7 @@ func told(until int64, now time.Time, otherwise time.Duration) time.Duration {
 	return time.Duration(left) * time.Second
 }
 
-// doubled returns a pause that doubles with each run, from first up to longest.
+// doubled returns the pause after `runs` runs in a row. It doubles with each run, from `first` up to `longest`.
 func doubled(first, longest time.Duration, runs int) time.Duration {
 	return min(longest, first<<min(max(runs-1, 0), 20))
 }
@@ -235,7 +239,7 @@ func Denied(r session.RunResult) string {
 	return what
 }
 
-// withPrinted appends the last lines of a run's output if they say more than its message.
+// withPrinted appends the last lines of a run's output to evidence, if they say more than the run's message.
 func withPrinted(r *session.RunResult, evidence ...string) []string {
 	if r == nil || len(r.Printed) == 0 || len(r.Printed) == 1 && r.Printed[0] == r.Message {
 		return evidence

@@ -9,7 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Asks turns tamper findings into a question, if the workflow lets a person decide about them.
+// Asks turns the judgement of an attempt that weakened tests into a question to a person, if the workflow lets a person
+// decide about that.
 func Asks(p *workflows.Plan, ph *workflows.Phase, j *session.Judgement) {
 	if j.Class != session.ClassTampered || p.Workflow.TamperIn(ph) != workflows.TamperReview {
 		return
@@ -23,8 +24,9 @@ func Asks(p *workflows.Plan, ph *workflows.Phase, j *session.Judgement) {
 	}
 }
 
-// Insists turns a finding into a question if the agent was told of it before at this visit and did not undo the change:
-// the agent may be right. The first time, the finding fails the attempt without a question.
+// Insists decides whether a failed judgement that has a question is asked. The first time, the attempt fails without
+// the question, and the next brief explains the failure. If an attempt of the same visit has failed in the same way
+// before, the agent insists on its change and may be right, so the question goes to a person.
 func Insists(s *session.Session, j *session.Judgement) {
 	if j.Verdict != session.Fail || j.Question == nil {
 		return
@@ -41,7 +43,8 @@ func SaysNo(gates []session.GateResult) bool {
 	return slices.ContainsFunc(gates, func(g session.GateResult) bool { return g.Verdict != session.Pass })
 }
 
-// WaitsForAnswer returns the wait for a person's answer to the newest judgement's question.
+// WaitsForAnswer returns the event by which the session waits for a person's answer to the question of its newest
+// judgement.
 func WaitsForAnswer(s *session.Session) session.Waiting {
 	reason := strings.TrimSpace(s.Last.Reason)
 	if !strings.HasSuffix(reason, "?") {

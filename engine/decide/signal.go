@@ -8,12 +8,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// maxUnsigned limits the attempts in a row that pass all gates without the agent's report before a person is asked: one
-// may forget it, one is reminded, and one is spare.
+// maxUnsigned limits the attempts in a row that pass all gates although the agent did not report that it is done. Then
+// a person is asked. The first attempt may forget the report, the second one is reminded, and one is spare.
 const maxUnsigned = 3
 
-// heard applies the agent's report to a decision in phases that require it: the dual gate, and reviews. It reports
-// whether that decides the next phase. A person's answer is in the judgement already.
+// heard applies the agent's report to a decision: in phases that pass only if the agent reports that it is done, or
+// only if it does not report that it is not done (`signal` in the workflow), and in reviews. It returns true if the
+// report decides the next phase. It ignores attempts of a person, because the judgement contains the person's answer
+// already.
 func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 	o := s.Open
 	if ph == nil || o.Runner == RunnerPerson || o.Run == nil {
@@ -38,7 +40,7 @@ func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 	default:
 		return false
 	}
-	// This is no failure of the work: the phase continues, whatever phase follows a failure.
+	// The work has not failed, so the session stays in this phase, whatever phase follows a failure.
 	d.Verdict, d.Class, d.Step, d.Progress, d.Next = session.Fail, session.ClassUnsigned, session.StepUnsigned, true,
 		s.Phase
 	return true
@@ -46,7 +48,7 @@ func heard(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 
 // reviewed concludes a review. Failing gates outweigh the reviewer's approval. A review without a verdict, or with
 // changed files, is repeated. If the work was sent back as often as allowed, the phase does not change, and a person
-// decides.
+// decides. The result is true if the next phase is decided, as in heard.
 func reviewed(s *session.Session, ph *workflows.Phase, d *session.Decided) bool {
 	v := s.Open.Run.Review
 	switch {
@@ -85,7 +87,7 @@ func remarks(v *session.Review) string {
 	return fmt.Sprintf(", %d %s: %s", n, session.Plural(n, "finding", "findings"), session.OneLine(at+f.What, 200))
 }
 
-// asksPerson returns the question at which an agent's phase stops for a person's approval, "" for none.
+// asksPerson returns the question to a person that stops the current phase, although an agent works in it; "" for none.
 func asksPerson(s *session.Session, ph *workflows.Phase) string {
 	switch n := s.Rounds[s.Phase]; {
 	case ph.Review != nil && n >= ph.Review.Rounds:

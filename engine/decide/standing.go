@@ -11,16 +11,19 @@ const (
 	yesJudge yes = iota + 1 // the phase's gates judge the current work tree; its tamper findings are allowed
 	YesDone                 // the item, or all work, is done
 	YesBack                 // a test is wrong: return to the phase that writes tests
-	YesWords                // none: the question needs more than yes or no
+	YesWords                // approval is not possible: the question needs more than yes or no
 )
 
-// standing is a row of the table of reasons why a session stops.
+// standing says how an answer affects a session that has stopped for a certain reason. The zero value means that the
+// session waits for no answer.
 type standing struct {
-	Yes   yes
-	stays bool // the session stays stopped when a gate fails: its reason is unrelated to gates
+	Yes yes
+	// the session stays stopped if a gate fails the approved work, because it has stopped for a reason unrelated to gates
+	stays bool
 }
 
-// standings has the rows of blocked sessions, except those with changed tests; see Stands.
+// standings has the effect of an answer on a blocked session, by the reason of the block. Stands handles all others,
+// such as sessions whose agent asks to change tests.
 var standings = map[session.BlockReason]standing{
 	session.BlockBreaker:   {yesJudge, true},
 	session.BlockGate:      {yesJudge, false},
@@ -32,7 +35,7 @@ var standings = map[session.BlockReason]standing{
 	session.BlockLimit:     {YesDone, false},
 }
 
-// Stands returns the effect of an answer on a session. It is zero for a session that waits for none.
+// Stands returns the effect of an answer on a session. It is zero for a session that waits for no answer.
 func Stands(s *session.Session) standing {
 	switch w := s.Waiting; {
 	case s.Status == session.StatusBlocked && s.Blocked.Reason == session.BlockTamper && s.Last != nil &&
@@ -52,7 +55,8 @@ func Stands(s *session.Session) standing {
 	return standing{Yes: YesWords}
 }
 
-// Stood returns the event that keeps a session stopped as before, nil if failing gates change its state.
+// Stood returns the event that stops a session again as before, after a gate has failed the work that a person
+// approved. It returns nil if the verdict of the gates determines the new state.
 func Stood(s *session.Session) session.Body {
 	switch {
 	case !Stands(s).stays:

@@ -19,9 +19,10 @@ func Survivors(alive []session.Process) session.BlockedBy {
 	return Blocked(session.BlockSurvivors, "wfs run", what)
 }
 
-// Ending returns the command to type for a session that is blocked by processes, of which these are alive now.
+// Ending returns the command to type for a session that is blocked because of processes of its last run. `alive` are
+// the processes that are still alive.
 func Ending(s *session.Session, alive []session.Process) string {
-	// the run ends them itself
+	// `wfs run` ends these itself
 	alive = slices.DeleteFunc(slices.Clone(alive), func(p session.Process) bool { return p.Own })
 	ids := Numbers(Known(alive))
 	switch {
@@ -32,7 +33,7 @@ func Ending(s *session.Session, alive []session.Process) string {
 	case s.Open != nil && s.Open.Run != nil && len(s.Open.Run.Survivors) > 0: // wfs could not end them after the run
 		ids = " -9" + ids
 	}
-	return "kill" + ids + "; wfs run" // not &&: some end on their own
+	return "kill" + ids + "; wfs run" // not &&: kill fails if one has ended on its own
 }
 
 // Named lists processes for people.

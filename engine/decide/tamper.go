@@ -7,15 +7,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Limits for tampering and for going back. The first finding is explained to the agent; an agent that repeats it does
-// so knowingly. Going back to change tests is honest, but can go in circles.
+// maxTampered limits the attempts in a row that weaken tests. The first finding is explained to the agent, so an agent
+// that repeats it does so knowingly. maxTestChanges limits how often a lap may return to the phase that writes tests.
+// Such a return is honest, but may go in circles.
 const (
 	maxTampered    = 2
 	maxTestChanges = 3
 )
 
-// Frozen returns the tree whose tests must hold in the current phase. In a phase that writes tests, it is the tree at
-// the start of the lap; likewise in a workflow that never writes failing tests but enables the guard.
+// Frozen returns the tree whose tests the open attempt may not weaken, "" if the workflow does not forbid that. It is
+// the tree with which the lap's new tests were accepted. In a phase that writes tests, and in a workflow that has no
+// phase for failing tests, it is the tree at the start of the lap.
 func Frozen(s *session.Session, p *workflows.Plan) session.Tree {
 	ph := p.Workflow.Phase(s.Open.Phase)
 	switch red := p.Workflow.Red(); {
@@ -27,7 +29,8 @@ func Frozen(s *session.Session, p *workflows.Plan) session.Tree {
 	return s.Frozen
 }
 
-// goesBack sends an attempt that asks to change tests back to the phase that writes them, whatever its gates say.
+// goesBack sends the work back to the phase that writes tests if the attempt asks to change tests, whatever the gates
+// say. After maxTestChanges returns in a lap, the phase stays the same. It returns true if the attempt asks for that.
 func goesBack(s *session.Session, p *workflows.Plan, d *session.Decided) bool {
 	ph, red, run := p.Workflow.Phase(s.Open.Phase), p.Workflow.Red(), s.Open.Run
 	if run == nil || run.TestChange == "" || ph == nil || red == nil || ph.WritesTests() || s.Open.Runner == RunnerPerson {
@@ -68,7 +71,7 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	return nil
 }
 
-// twice returns the number of attempts that ignored the warning, in words.
+// twice returns, in words, how many attempts have weakened the tests.
 func twice(s *session.Session) string {
 	if s.Visit.Tampered < maxTampered {
 		return "2 attempts"

@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// unpassed lists the reviews that a checkpoint has not passed.
+// unpassed lists, for people, the reviews and approvals that a checkpoint lacks.
 func (h *Finisher) unpassed(c *session.Checkpoint) (list []string) {
 	s := &h.S
 	rejected := h.rejected(c.Tree)
@@ -41,7 +41,8 @@ func (h *Finisher) unpassed(c *session.Checkpoint) (list []string) {
 	return list
 }
 
-// rejected returns the newest checkpoint at which a person or a reviewer rejected a tree, nil if it was approved since.
+// rejected returns the newest checkpoint at which a person or a reviewer rejected a tree, nil if there is none or the
+// tree was approved since.
 func (h *Finisher) rejected(t session.Tree) *session.Checkpoint {
 	for _, c := range slices.Backward(h.S.Checkpoints) {
 		switch {
@@ -55,7 +56,8 @@ func (h *Finisher) rejected(t session.Tree) *session.Checkpoint {
 	return nil
 }
 
-// agreed refuses to hand over less than agreed, or a key that an agent has committed, unless the user gives a reason.
+// agreed refuses to hand over a checkpoint with less than was agreed, or with a key that an agent has committed, unless
+// the user gives a reason.
 func (h *Finisher) agreed(ctx context.Context, c *session.Checkpoint, o Options) error {
 	if o.Anyway != "" {
 		return nil
@@ -100,7 +102,8 @@ func (h *Finisher) inTheWay(ctx context.Context, c *session.Checkpoint) (list []
 	return append(append(list, ahead...), h.unpassed(c)...), err
 }
 
-// notReached lists the phases between a checkpoint and the end of its lap with a gate that has not passed on its tree.
+// notReached lists the phases from a checkpoint to the end of its lap that have a gate which has not passed on the
+// checkpoint's tree.
 func (h *Finisher) notReached(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
 	w := &h.Plan.Workflow
 	if c.Next == workflows.Done || c.NextLap != c.Lap {

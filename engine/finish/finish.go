@@ -13,16 +13,17 @@ import (
 // Options are the user's options for `wfs finish`.
 type Options struct {
 	Branch         string // full ref name
-	Subject        string // of the commit; the goal when empty
+	Subject        string // subject line of the commit; if it is empty, the goal is used
 	Keep           bool   // hand over the checkpoints themselves instead of one commit
 	Unproven       bool   // finish without testing in a clean tree
-	Anyway         string // why it is handed over although agreed work is missing
+	Anyway         string // the user's reason to hand over although agreed work is missing
 	Report         workflows.Report
 	WithoutCarried bool // leave out changes that were uncommitted when the session began
 }
 
-// Finish hands the work over: one commit on a new branch of the user, based on the base, with the last gated tree
-// without .workflow/. It returns the number of its operation. It pushes nothing, and the session stays readable.
+// Finish hands the work over as one commit on a new branch of the user, which starts from the base. The commit has the
+// tree that the gates have passed, without .workflow/. Finish returns the number of its operation. It pushes nothing,
+// and the session stays readable.
 func (h *Finisher) Finish(ctx context.Context, o Options) (*session.Finished, int64, error) {
 	if f := h.S.Finished; h.S.Status == session.StatusFinished && f.Branch == o.Branch {
 		return f, 0, h.handedAlready(ctx, f)
@@ -57,7 +58,7 @@ func (h *Finisher) Finish(ctx context.Context, o Options) (*session.Finished, in
 			if h.Agreed = w != nil && w.Agree && len(items.Open(&h.S)) == 0; !h.Agreed {
 				return nil
 			}
-			return h.Append(session.Agreed{By: "person"}) // asking for the work implies approval
+			return h.Append(session.Agreed{By: "person"}) // a person who hands the work over thereby agrees that it is done
 		},
 		Commit: func() (session.Commit, error) {
 			unproven := joinedLines(notProven(proof, c, o), saysHoldout(h.Plan, held))
@@ -83,7 +84,7 @@ func (h *Finisher) commitOver(ctx context.Context, c *session.Checkpoint, o Opti
 		return "", err
 	}
 	if proof != nil && proof.Tree == c.Tree {
-		for _, g := range proof.Gates { // gates skipped earlier have judged the final tree
+		for _, g := range proof.Gates { // gates that were skipped earlier ran on the final tree in the proof
 			i := slices.IndexFunc(gates, func(j session.GateResult) bool { return j.Gate == g.Gate })
 			switch {
 			case i < 0:

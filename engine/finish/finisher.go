@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git is the part of the repository that a handover needs besides its turn.
+// Git is the part of the repository that a handover needs, in addition to that of transition.FinishTurn.
 type Git interface {
 	// MergeBase returns the best common ancestor of two commits, "" when they have none.
 	MergeBase(ctx context.Context, a, b session.Commit) (session.Commit, error)
@@ -26,7 +26,7 @@ type Finisher struct {
 	*transition.FinishTurn
 	place *checkpoint.Checkpoints
 	git   Git
-	// Agreed reports that a finish also answered the question whether the work is done.
+	// Agreed is true if a finish has also answered the question whether the work is done.
 	Agreed bool
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session/items"
 )
 
-// nothingToHand returns the refusal to hand over an unchanged tree. Its hint avoids a plain run where the session is
-// completed or waits for approval: that run would do nothing either.
+// nothingToHand returns the refusal to hand over an unchanged tree. Its hint is not a plain `wfs run` if the session is
+// completed or waits for approval, because such a run would do nothing either.
 func (h *Finisher) nothingToHand(onto session.Commit) error {
 	r := session.Refuse(session.RefuseNotGreen, "wfs run",
 		"there is nothing to hand over: the files are the same as on the base")
@@ -80,7 +80,8 @@ func (h *Finisher) handing(ctx context.Context, o Options, snap session.Snapshot
 	return v, nil
 }
 
-// handedAlready returns nil if HEAD is on the branch of an earlier finish, which may have been killed.
+// handedAlready is called if the session is finished on the requested branch already. It returns nil if HEAD is on that
+// branch, because the earlier command may have been killed before it printed its result; otherwise it refuses.
 func (h *Finisher) handedAlready(ctx context.Context, f *session.Finished) error {
 	head, err := h.Git.Head(ctx)
 	if err != nil || head.Ref == f.Branch {
@@ -99,8 +100,8 @@ func (h *Finisher) handedAlready(ctx context.Context, f *session.Finished) error
 }
 
 // handoverBase returns the parent of the handover commit: the session's base, or a later commit of its base branch that
-// the session contains by now, after the user's rebase or merge. With the old base, changes of the base branch would be
-// handed over as the session's.
+// the session contains by now, after the user's rebase or merge. On the old base, the commit would contain changes of
+// the base branch as if they were the session's.
 func (h *Finisher) handoverBase(ctx context.Context, tip session.Commit) (session.Commit, error) {
 	st, base := h.Git, h.S.Base
 	if h.S.BaseRef == "" {
@@ -113,7 +114,7 @@ func (h *Finisher) handoverBase(ctx context.Context, tip session.Commit) (sessio
 	if m := movedBase(&h.S); m != nil && m.Old != "" && m.New != "" {
 		if own, err := h.inLine(ctx, h.S.At(0).Code, m.New, theirs); err != nil {
 			return base, err
-		} else if own { // a run put the session's own commits there
+		} else if own { // a run has moved the base branch to the session's own commits
 			theirs = m.Old
 		}
 	}
@@ -128,7 +129,8 @@ func (h *Finisher) handoverBase(ctx context.Context, tip session.Commit) (sessio
 	return common, nil
 }
 
-// movedBase returns a move of the session's base branch by a run that no person has seen yet, nil for none.
+// movedBase returns the ref move by which a run has moved the session's base branch, if no person has seen it yet, nil
+// for none.
 func movedBase(s *session.Session) *session.RefMove {
 	if s.Unseen != nil {
 		for _, m := range s.Unseen.Refs {
@@ -167,7 +169,7 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 		if h.S.Status == session.StatusBlocked { // a plain run would only repeat this hint
 			r.Hint = h.S.Blocked.Hint
 		}
-		// a run only judges it
+		// completed work was edited: a run would only judge the edits
 		edited := h.S.Status == session.StatusCompleted && c.Verdict == "" && !h.S.AsksMore()
 		if edited {
 			r.Message = fmt.Sprintf("checkpoint %d is not judged yet (%s)", c.Number, c.Summary)
@@ -177,7 +179,7 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 				r.Message += fmt.Sprintf("; the last one that passed is %d (%s)", g.Number, g.Summary)
 				r.Hint = fmt.Sprintf("wfs resume @%d && wfs finish", g.Number)
 				now := h.S.Current
-				h.S.Current = g.Number // as after going back
+				h.S.Current = g.Number // as if the user had gone back to this checkpoint
 				open, err := h.inTheWay(ctx, g)
 				h.S.Current = now
 				if err != nil {

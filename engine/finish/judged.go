@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// JudgedAt returns the gates' results for the tree of a checkpoint. After the user went back to an earlier checkpoint,
-// the session's newest judgement is of another tree.
+// JudgedAt returns the gates' results for the tree of a checkpoint, from the ledger. It does not use the session's
+// newest judgement, because after the user went back to an earlier checkpoint that is of another tree.
 func (h *Finisher) JudgedAt(ctx context.Context, c *session.Checkpoint) ([]session.GateResult, error) {
 	commits, err := h.Git.Ledgers(ctx, h.ID)
 	if err != nil {
@@ -41,8 +41,8 @@ func (h *Finisher) JudgedAt(ctx context.Context, c *session.Checkpoint) ([]sessi
 	return nil, fmt.Errorf("checkpoint %d is marked as passed, but its verdict is missing from the history", c.Number)
 }
 
-// AsHanded changes a gate that lacked a new failing test because nothing was left to add: for the work as a whole, it
-// passes.
+// AsHanded returns gate results as they count for the work as a whole. A gate that failed only because no new failing
+// test was left to add passes there.
 func AsHanded(gates []session.GateResult) []session.GateResult {
 	gates = slices.Clone(gates)
 	for i, g := range gates {

@@ -13,16 +13,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// handedOver has the contents of the handover commit's message other than the session.
+// handedOver has the contents of the handover commit's message that are not in the session.
 type handedOver struct {
-	gates    []session.GateResult // as they judged the tree
+	gates    []session.GateResult // results on the tree of the commit
 	changed  []session.Change     // since the base
-	lines    []session.FileLines  // of the same changes
+	lines    []session.FileLines  // lines of these changes, by file
 	left     []string             // phases that did not pass, files with a key
 	unproven string               // why it was not tested in a clean tree, "" if it was
 }
 
-// handoverMessage returns the message of the handover commit: the goal, the gates, and the claims that were refuted.
+// handoverMessage returns the message of the handover commit: the goal, the items, the gates, approvals, and all that
+// is missing. A full report also has the agent's claims that the gates refuted.
 func (h *Finisher) handoverMessage(c *session.Checkpoint, o Options, told handedOver) string {
 	s, unproven := &h.S, told.unproven
 	var b strings.Builder
@@ -97,7 +98,8 @@ func (h *Finisher) handoverMessage(c *session.Checkpoint, o Options, told handed
 func (h *Finisher) tested(told handedOver) string {
 	var list []string
 	for _, g := range told.gates {
-		if g.Verdict != session.Pass || g.Where == session.InTree { // such a gate only looks at files
+		// a gate of this kind runs no command, it only looks at files
+		if g.Verdict != session.Pass || g.Where == session.InTree {
 			continue
 		}
 		text := g.Gate
@@ -164,7 +166,7 @@ func testsBefore(s *session.Session, gate string) (n int, known bool) {
 	return 0, false
 }
 
-// fullReport writes all verdicts and claims.
+// fullReport writes the verdicts of all gates, and the agent's claims that turned out untrue.
 func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates []session.GateResult, unproven string) {
 	s := &h.S
 	laps := ""

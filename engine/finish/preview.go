@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Preview returns the effect of Finish on the files of this work tree. exclude is the path of the session's exclude
-// file.
+// Preview returns the effect of Finish on the files of this work tree. `exclude` is the path of the session's exclude
+// file, which lists the paths that snapshots leave out; "" if it has none.
 func (h *Finisher) Preview(ctx context.Context, exclude string, o Options) (transition.Preview, error) {
 	p := transition.Preview{What: "finish " + string(h.ID) + " on " + session.ShortRef(o.Branch), Head: o.Branch}
 	if err := h.place.MayDrive(ctx); err != nil {

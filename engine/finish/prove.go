@@ -8,8 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// holdOutHanded runs the hold-out tests on a checkpoint before its handover, unless their result is known. It returns
-// nil if there are none, or if the user skips them.
+// holdOutHanded runs the hold-out tests (tests of the user that the agent never sees) on a checkpoint before its
+// handover, unless their result is known. It returns nil if there are none, or if the user skips them. It refuses if
+// they fail or cannot run, unless the user hands over anyway.
 func (h *Finisher) holdOutHanded(ctx context.Context, c *session.Checkpoint, o Options) (*session.HoldoutResult,
 	error) {
 	pinned := h.Plan.Holdout
@@ -46,7 +47,8 @@ func (h *Finisher) holdOutHanded(ctx context.Context, c *session.Checkpoint, o O
 			"%s", r.Reason)
 	}
 	hint := "wfs run, or wfs finish --unproven"
-	if h.S.Status == session.StatusCompleted { // the tests were pinned after completion: there is nothing to run
+	// the hold-out tests were added after completion, so a plain run would do nothing
+	if h.S.Status == session.StatusCompleted {
 		hint = `wfs run --note "what is to be done", or wfs finish --unproven`
 	}
 	return nil, session.Refuse(session.RefuseNotGreen, hint, "%s", r.Reason)
@@ -74,8 +76,9 @@ func joinedLines(texts ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// proveHanded tests a checkpoint in a clean tree before its handover, unless its result is known. It returns nil if
-// there is nothing to prove.
+// proveHanded runs the gates on a checkpoint in a clean tree before its handover, unless their result is known. It
+// returns nil if there is nothing to run, or if the user or the plan skips that. It refuses if a gate fails, unless the
+// user hands over anyway.
 func (h *Finisher) proveHanded(ctx context.Context, c *session.Checkpoint, o Options) (*session.Proof, error) {
 	known := h.S.Proof
 	if known != nil && known.Tree == c.Tree && (known.Verdict != session.Fail || o.Unproven || o.Anyway != "") {
@@ -124,8 +127,9 @@ func (h *Finisher) handedRequest(c *session.Checkpoint, gates []workflows.Gate) 
 	return req, err
 }
 
-// evidenceAt returns the result of every test on a checkpoint's tree: a clean tree must give the same. Tests that the
-// session's laps removed since the base are not required. Without such evidence it returns that of the base.
+// evidenceAt returns the results of all tests on a checkpoint's tree, which a clean tree must reproduce. Unlike the
+// results on the base, these do not require tests that the session has removed since. If the ledger has no results for
+// this tree, evidenceAt returns those on the base.
 func (h *Finisher) evidenceAt(ctx context.Context, c *session.Checkpoint) (session.Evidence, error) {
 	ev, err := h.Evidence(ctx, session.FileEvidence)
 	if err != nil || ev.Tree == c.Tree {

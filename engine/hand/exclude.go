@@ -9,8 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// KeepExclude restores the session's exclude file from the ledger if the clone has lost it. It also updates the rules
-// if a process died after a path was allowed and before the rules were written.
+// KeepExclude restores the session's exclude file, which lists the paths that the session's snapshots leave out, from
+// the ledger if the clone has lost the file. It also updates the file if a process died after a path was allowed and
+// before the rules were written.
 func (h *Hand) KeepExclude(ctx context.Context) error {
 	text, err := h.Files.Exclude()
 	if err != nil {
@@ -29,7 +30,8 @@ func (h *Hand) KeepExclude(ctx context.Context) error {
 	return h.SetExclude(rules, h.S.Guarding(guard))
 }
 
-// Snapshot snapshots the work tree by this session's exclude rules.
+// Snapshot writes the work tree as a tree object, without the paths that the session's exclude file leaves out, and
+// adds further paths that the snapshot had to leave out to that file.
 func (h *Hand) Snapshot(ctx context.Context) (session.Snapshot, error) {
 	snap, err := h.base.Git.Snapshot(ctx, h.Files.ExcludeFile())
 	if err != nil {
@@ -38,7 +40,8 @@ func (h *Hand) Snapshot(ctx context.Context) (session.Snapshot, error) {
 	return snap, h.KeepFound(snap.Staged)
 }
 
-// KeepFound adds files that a snapshot held out or found ignored to the exclude rules: both stay out for the session.
+// KeepFound adds paths that a snapshot left out to the exclude file, so that all later snapshots of the session leave
+// them out, too: paths that git ignores, and paths that the guard held out, such as keys and large files.
 func (h *Hand) KeepFound(found session.Staged) error {
 	if len(found.HeldOut) == 0 && len(found.Ignored) == 0 {
 		return nil
@@ -64,7 +67,8 @@ func (h *Hand) SetExclude(rules []byte, g session.Guard) error {
 }
 
 // GrowExclude adds all files that git ignores now to the session's exclude rules. Files that were ignored once stay
-// ignored for the session; otherwise going back to before a .gitignore existed would commit the files that it hid.
+// ignored for the session. Otherwise, after a move to a checkpoint without a certain .gitignore, the next checkpoint
+// would commit the files that this .gitignore hid.
 func (h *Hand) GrowExclude(ctx context.Context) error {
 	ignored, err := h.base.Git.Ignored(ctx)
 	if err != nil {
@@ -82,7 +86,8 @@ func (h *Hand) GrowExclude(ctx context.Context) error {
 	return h.SetExclude(grown, guard)
 }
 
-// AddExcludes appends anchored, escaped patterns for paths that the rules do not contain yet.
+// AddExcludes returns the rules with a pattern added for each path that they do not contain yet. The patterns are
+// anchored and escaped, so that each matches its path only.
 func AddExcludes(rules []byte, paths []string) []byte {
 	have := map[string]bool{}
 	for line := range strings.Lines(string(rules)) {
@@ -98,14 +103,16 @@ func AddExcludes(rules []byte, paths []string) []byte {
 	return out
 }
 
-// LimitsDiffer reports whether the limits of the session's guard differ from those of other.
+// LimitsDiffer reports whether the session's guard and the guard `other` have different limits on file size and on the
+// number of new files.
 func (h *Hand) LimitsDiffer(other session.Guard) (bool, error) {
 	text, err := h.Files.Exclude()
 	_, g := codec.SplitGuard(text)
 	return g.MaxFileSize != other.MaxFileSize || g.MaxNewFiles != other.MaxNewFiles, err
 }
 
-// Limit replaces the limits of the session's guard. Files that are held out already stay so.
+// Limit replaces the limits of the session's guard by those of the guard `other`. Files that are held out already stay
+// held out.
 func (h *Hand) Limit(other session.Guard) error {
 	text, err := h.Files.Exclude()
 	if err != nil {

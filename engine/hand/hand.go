@@ -23,13 +23,14 @@ type Git interface {
 	Snapshot(ctx context.Context, exclude string) (session.Snapshot, error)
 	// Ignored lists the paths that git ignores now, with directories collapsed and ending in a slash.
 	Ignored(ctx context.Context) ([]string, error)
-	// Prepare makes the code commit and the ledger commit of a draft, durably, and publishes nothing. seal gets the new
-	// objects and returns the ledger's documents.
+	// Prepare makes the code commit and the ledger commit of a draft durable, and publishes neither. It calls `seal` with
+	// the ids of the new objects, to get the documents of the ledger commit.
 	Prepare(ctx context.Context, d session.Draft, seal func(session.Made) (session.Files, error)) (session.Prepared, error)
-	// Publish moves the ledger's ref, the commit point, and settles the turn. It returns ErrMoved if another process moved
-	// the ref.
+	// Publish moves the ledger's ref, the commit point, and then the turn's other refs, the index and HEAD. It returns
+	// ErrMoved if another process moved the ref.
 	Publish(ctx context.Context, p session.Prepared) (session.Settled, error)
-	// LogOp appends an operation and returns its number. An operation with the same Ledger is not logged twice.
+	// LogOp appends an operation to the log and returns its number. If the log already has an operation with the same
+	// Ledger, it appends nothing.
 	LogOp(ctx context.Context, op session.Op) (int64, error)
 }
 
@@ -37,7 +38,8 @@ type Git interface {
 type Journal interface {
 	// Events returns the events since the ledger's tip.
 	Events() []session.Event
-	// Existed reports whether this tip had a journal when it was opened.
+	// Existed reports whether the ledger's tip had a journal before this one was opened. If not, the process that made the
+	// tip's turn died before it could begin one.
 	Existed() bool
 	// Append makes events durable before it returns.
 	Append(events ...session.Event) error
@@ -45,13 +47,13 @@ type Journal interface {
 	Rotate(tip session.Commit) error
 	// Discard removes the journal of a session that was never created.
 	Discard() error
-	// Claim durably records that this session moves a work tree, until Unclaim. A command that finds a claim opens that
-	// session first, which completes the move.
+	// Claim durably records that this session moves a work tree, until Unclaim removes the record. A command that finds
+	// such a claim first opens the claiming session, which completes the move.
 	Claim(worktree string) error
 	Unclaim(worktree string) error
 }
 
-// Rules are the exclude rules of one session.
+// Rules are the exclude rules of one session: patterns for the paths that its snapshots leave out.
 type Rules interface {
 	// ExcludeFile returns the path of the session's exclude file, "" for none.
 	ExcludeFile() string
@@ -88,7 +90,8 @@ type Files struct {
 // Clock tells the time.
 type Clock interface {
 	Now() time.Time
-	// Sleep returns at the given time, after a second at the latest, or with the context's error.
+	// Sleep returns at the time `until`, but after a second at the latest, so that the caller can look for requests. If
+	// ctx is cancelled, it returns ctx's error.
 	Sleep(ctx context.Context, until time.Time) error
 }
 
@@ -100,7 +103,7 @@ type Base struct {
 	// OpenFiles opens the files of a session, with the journal for its ledger's tip ("" before birth). The caller of the
 	// verb holds the session's driver lock.
 	OpenFiles func(id session.ID, tip session.Commit) (Files, error)
-	// KeepTip caches the list row of a session, and documents of its newest ledger commit, see Reader.Cached.
+	// KeepTip caches the row of a session in `wfs list`, and documents of its newest ledger commit, see Reader.Cached.
 	KeepTip  func(id session.ID, tip session.Commit, row map[string]any, files session.Files) error
 	NewRunID func(id session.ID, number int) string
 	// RunAlive lists processes of a run that are still alive, as far as the system can tell.
@@ -109,7 +112,7 @@ type Base struct {
 	Tell func(session.Event, *session.Session)
 	// Redact removes secrets from texts of people, agents and gates before they are stored. It may be nil.
 	Redact func(string) string
-	// Hit marks a durable step for fault injection.
+	// Hit is called with the name of each durable step. Tests use it to kill the process there.
 	Hit    func(point string)
 	Logged int64 // number of the last operation logged by this process, 0 for none
 }
@@ -119,14 +122,14 @@ type Hand struct {
 	ID       session.ID
 	Tip      session.Commit
 	S        session.Session
-	kept     session.Session // as in the documents of Tip, empty if they are unusable
+	kept     session.Session // the session in the documents of Tip, empty if these are unusable
 	Plan     *workflows.Plan
 	PlanText []byte // plan.json
 	Files    Files
 	Live     []session.Event // events since the ledger's tip
-	Pending  *session.Event  // a turn that a dead process did not publish
+	Pending  *session.Event  // a turn that a dead process did not publish, nil for none
 	Docs     session.Files   // documents that the next turn writes
-	// Quiet stops background writers before a turn is made. It may be nil.
+	// Quiet stops auto-saves before a turn is made. It may be nil.
 	Quiet func()
 	base  *Base
 }
@@ -210,7 +213,7 @@ func (h *Hand) Append(bodies ...session.Body) error {
 	return nil
 }
 
-// next makes the next event. It redacts secrets first, because events are kept forever.
+// next returns the next event. It redacts secrets in the event, because events are kept forever.
 func (h *Hand) next(b session.Body) session.Event {
 	if h.base.Redact != nil {
 		b = codec.Worded(b, h.base.Redact)
@@ -232,7 +235,7 @@ func (h *Hand) Known() []session.TestID {
 	return nil
 }
 
-// Evidence returns an evidence document: the pending one of the next turn, or the ledger's.
+// Evidence returns the evidence document `name`: the one that the next turn will write, or else the one in the ledger.
 func (h *Hand) Evidence(ctx context.Context, name string) (session.Evidence, error) {
 	if data, ok := h.Docs[name]; ok && data != nil {
 		return decodeEvidence(data)

@@ -7,7 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// record makes a turn that changes only the session's record: no file, no index, not HEAD. summary is for the ledger.
+// record makes a turn that changes only the session's record: it moves no file, index or HEAD. `summary` is the subject
+// of the ledger commit.
 func (h *Hand) record(ctx context.Context, summary string, body func(session.Turn) session.Body,
 	log func() error) error {
 	d := session.Draft{NoCode: true, LedgerMessage: LedgerMessage(h.ID, summary)}
@@ -15,7 +16,7 @@ func (h *Hand) record(ctx context.Context, summary string, body func(session.Tur
 	return err
 }
 
-// RecordOp is record for a change that `wfs undo` can undo. It returns the number of the operation.
+// RecordOp does the same as record, for a change that `wfs undo` can undo. It returns the number of the operation.
 func (h *Hand) RecordOp(ctx context.Context, body func(session.Turn) session.Body) (n int64, err error) {
 	op, _ := h.RecordedOp(session.Event{At: h.base.Clock.Now(), Body: body(session.Turn{})})
 	err = h.record(ctx, op.Summary, body, func() error {
@@ -37,7 +38,8 @@ func (h *Hand) KeepJournal(ctx context.Context) error {
 	}, nil)
 }
 
-// RecordedOp returns the operation that an event of RecordOp stands for. It reports false for other events.
+// RecordedOp returns the operation to log for an event that RecordOp has written. It returns false for all other
+// events.
 func (h *Hand) RecordedOp(ev session.Event) (session.Op, bool) {
 	kind, summary, undoes := "", "", int64(0)
 	switch b := ev.Body.(type) {
@@ -85,13 +87,13 @@ func FirstOf(changes []string) string {
 	return fmt.Sprintf("%s, and %d more", changes[0], len(changes)-1)
 }
 
-// Op returns the operation that an event stands for.
+// Op returns the operation to log for an event.
 func (h *Hand) Op(ev session.Event, kind, summary string, undoes int64, t session.Turn) session.Op {
 	return session.Op{At: ev.At.Unix(), Kind: kind, Session: h.ID, Summary: summary, Ledger: h.Tip, Undoes: undoes,
 		Turn: t}
 }
 
-// Kinds of operations, besides the moves. They change no files.
+// These are the kinds of operations that change no files. session.MoveKind has those that do.
 const (
 	OpCheckpoint = "checkpoint"
 	OpAbandon    = "abandon"
@@ -102,19 +104,21 @@ const (
 	OpEdit       = "edit"
 	OpRepin      = "repin"
 	OpPhase      = "phase"
-	OpApprove    = "approve" // OpApprove and OpReject have a checkpoint if they answer a phase's question
+	OpApprove    = "approve" // OpApprove and OpReject make a checkpoint, unless they only answer whether the work is done
 	OpReject     = "reject"
 	OpNote       = "note"
 	OpAllow      = "allow"
 	OpBudget     = "budget"
 )
 
-// Logged reports whether a checkpoint is an operation of a person, not part of a run.
+// Logged reports whether a checkpoint with this trigger is an operation of a person, which is logged, and not part of a
+// run.
 func Logged(t session.Trigger) bool {
 	return t == session.TriggerManual || t == session.TriggerSwitch
 }
 
-// LogOp appends an operation to the log. All operations of one process belong to one command.
+// LogOp appends an operation to the log. It links the operation to the one that this process logged before, because all
+// operations of one process belong to one command.
 func (e *Base) LogOp(ctx context.Context, op session.Op) (int64, error) {
 	op.With = e.Logged
 	n, err := e.Git.LogOp(ctx, op)

@@ -5,9 +5,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Processes of a run can outlive its wfs, and may write to the work tree. While they live, no agent is started and no
-// file is moved there, unless a person declares them harmless, such as build daemons. The next run ends those that
-// provably belong to the run before it; it only lists the others.
+// Processes of a run can outlive the wfs process that started it, and may write to the work tree. While they live, wfs
+// starts no agent and moves no file there, unless a person declares them harmless, as with build daemons. The next run
+// ends processes that provably belong to the run before it, and only lists the others.
 
 // Alive returns the processes of the newest run that are still alive.
 func (h *Hand) Alive() []session.Process {

@@ -14,9 +14,10 @@ import (
 	"github.com/wfs-dev/wfs/session/items"
 )
 
-// Turn makes a turn: it writes objects, then the journal, then moves the ledger's ref (the commit point), then settles
-// the rest. body returns the event once the draft's objects are known. log, which may be nil, runs after the commit
-// point and before the new journal. It must be repeatable: if the process dies in between, recovery runs it again.
+// Turn makes a turn: it writes objects, then the journal, then moves the ledger's ref (the commit point), then moves
+// the turn's other refs, the index and HEAD. It calls `body` for the turn's event once the ids of the new objects are
+// known. It calls `log`, which may be nil, after the commit point and before the new journal begins. `log` must be
+// repeatable: if the process dies before the journal begins, recovery calls it again.
 func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made) (session.Body, error),
 	log func() error) (session.Made, error) {
 	if h.Quiet != nil {
@@ -76,11 +77,11 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 	return p.Made, nil
 }
 
-// Drop voids a turn that is in the journal but was not published.
+// Drop voids a turn that is in the journal but was not published, by an event with the reason `why`.
 func (h *Hand) Drop(turn session.Event, why error) error {
 	tip, err := h.base.Git.Ref(context.Background(), session.LedgerOf(h.ID))
 	if err != nil || tip != h.Tip {
-		return err // it was published after all, or that is unknown: recovery will check
+		return err // the turn was published after all, or that is unknown: recovery will check
 	}
 	h.S.Seq, h.Live = turn.Seq, append(h.Live, turn)
 	return h.Append(session.Dropped{Why: session.FirstLine(why.Error())})
@@ -126,7 +127,7 @@ func (h *Hand) documents(after session.Session, turn session.Event) (session.Fil
 	return files, nil
 }
 
-// KeepJSON stores a value as a document for the next turn.
+// KeepJSON stores a value as a JSON document that the next turn writes.
 func (h *Hand) KeepJSON(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -149,7 +150,7 @@ func LedgerMessage(id session.ID, what string) string {
 	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, session.OneLine(what, 72), id.Trailer())
 }
 
-// KeepDoc stores the text of a document for the next turn.
+// KeepDoc stores the text of a document that the next turn writes.
 func (h *Hand) KeepDoc(name string, data []byte) {
 	if h.Docs == nil {
 		h.Docs = session.Files{}
@@ -157,7 +158,7 @@ func (h *Hand) KeepDoc(name string, data []byte) {
 	h.Docs[name] = data
 }
 
-// Behind describes a HEAD that is detached because its branch was moved away meanwhile, "" for nil.
+// Behind returns the message that HEAD is detached because its branch was moved or deleted meanwhile, "" if m is nil.
 func Behind(m *session.RefMove) string {
 	if m == nil {
 		return ""
@@ -169,7 +170,7 @@ func Behind(m *session.RefMove) string {
 		m.New.Short(), m.Old.Short())
 }
 
-// row returns the list row of a session, with the keys of its public JSON.
+// row returns the row of a session in `wfs list`, with the keys of its public JSON.
 func row(s *session.Session) map[string]any {
 	return map[string]any{"id": s.ID, "title": cmp.Or(s.Title, s.Goal), "status": s.Status, "phase": s.Phase, "lap": s.Lap,
 		"items": len(s.Items), "items_done": len(s.Items) - len(items.Open(s)),

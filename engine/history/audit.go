@@ -14,9 +14,9 @@ import (
 
 // Audit has the defects of a session's ledger. Each error is nil if there is none.
 type Audit struct {
-	Chain   error // commits or events that are unreadable or out of order
+	Chain   error // ledger commits or events are unreadable or out of order
 	Cache   error // session.json differs from the fold of the events
-	Plan    error // plan.json
+	Plan    error // plan.json is missing or unreadable
 	Turns   int   // ledger commits read
 	Session session.Session
 }
@@ -80,7 +80,8 @@ func (e *Reader) foldAll(ctx context.Context, id session.ID, commits []session.L
 	return s, nil
 }
 
-// sameAsCache compares a session from its documents with the fold of its events, if that is known.
+// sameAsCache returns an error if the session in session.json, `kept`, is not that of the session's id or, if the fold
+// of the events is `known`, differs from it.
 func sameAsCache(kept, folded *session.Session, known bool, id session.ID) error {
 	switch {
 	case !kept.UpToDate():
@@ -101,8 +102,9 @@ func sameAsCache(kept, folded *session.Session, known bool, id session.ID) error
 	return err
 }
 
-// Fitting returns how many live events, from the first, fit a session, and the error of the first that does not, nil if
-// all do. It ignores a turn at the end: that did not happen.
+// Fitting returns how many of the journal's events, counted from the first, can be applied to a session. `why` is the
+// error of the first event that cannot, nil if all can. It ignores a turn at the end, because that turn was not
+// published.
 func Fitting(s session.Session, live []session.Event) (n int, why error) {
 	for n = len(live); n > 0; n-- {
 		some := live[:n]

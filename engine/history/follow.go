@@ -12,7 +12,7 @@ type Follower struct {
 	r   *Reader
 	id  session.ID
 	tip session.Commit
-	S   session.Session // includes all events that Next has returned
+	S   session.Session // the session after all events that Next has returned
 }
 
 // Step is an event that happened, and the session after it.
@@ -64,13 +64,13 @@ func (f *Follower) Next(ctx context.Context) ([]Step, error) {
 	return steps, err
 }
 
-// published reads the events of the ledger commits since the last one seen.
+// published returns the events of all ledger commits since the last call of Next. It may also return older events.
 func (f *Follower) published(ctx context.Context, tip session.Commit) ([]session.Event, error) {
 	events, err := f.r.EventsOf(ctx, tip)
 	if err != nil || len(events) > 0 && events[0].Seq <= f.S.Seq+1 {
 		return events, err
 	}
-	commits, err := f.r.Git.Ledgers(ctx, f.id) // several turns since
+	commits, err := f.r.Git.Ledgers(ctx, f.id) // there were several turns since the last call
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (f *Follower) steps(events []session.Event) ([]Step, error) {
 		}
 		n := 1
 		if i+1 < len(events) && events[i+1].Kind() == session.KindDropped && events[i].Kind().IsTurn() {
-			n = 2 // it never happened
+			n = 2 // the turn was dropped: it never happened
 		}
 		s, err := fold.Extend(f.S, events[i:i+n])
 		if err != nil {

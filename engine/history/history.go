@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Git is the part of the repository that is read.
+// Git is the part of the repository that a Reader needs.
 type Git interface {
 	// Ref returns a ref's commit, "" when it does not exist. An unreadable ref is an error, never absence.
 	Ref(ctx context.Context, name string) (session.Commit, error)
@@ -31,7 +31,7 @@ type Reader struct {
 	Git Git
 	// Peek reads a journal without changing anything.
 	Peek func(id session.ID, tip session.Commit) ([]session.Event, error)
-	// Cached returns documents of a session's newest ledger commit from a cache, nil for those that it lacks.
+	// Cached returns the documents of a session's newest ledger commit that a cache has, perhaps none.
 	Cached func(id session.ID, tip session.Commit) session.Files
 	// DecodePlan reads plan.json.
 	DecodePlan func([]byte) (*workflows.Plan, error)
@@ -43,10 +43,10 @@ var ErrUnreadable = errors.New("its saved data cannot be used")
 // View is a session as read from the ledger and the journal.
 type View struct {
 	Tip     session.Commit
-	Kept    session.Session // as in the documents of Tip, empty if they are unusable
+	Kept    session.Session // the session in the documents of Tip, empty if these are unusable
 	Session session.Session
 	Live    []session.Event // events since the ledger's tip, without a pending turn
-	Pending *session.Event  // a turn whose ledger commit was not published
+	Pending *session.Event  // a turn whose ledger commit was not published, nil for none
 }
 
 // Load reads a session from the ledger's cache and adds the events of the live journal.
@@ -58,7 +58,7 @@ func (e *Reader) Load(ctx context.Context, id session.ID, tip session.Commit) (V
 	return e.ViewOf(ctx, id, tip, live)
 }
 
-// ViewOf is Load, given the events of the journal.
+// ViewOf does the same as Load, with `live` as the events of the journal.
 func (e *Reader) ViewOf(ctx context.Context, id session.ID, tip session.Commit, live []session.Event) (View, error) {
 	v := View{Tip: tip, Live: live}
 	if n := len(live); n > 0 && live[n-1].Kind().IsTurn() {
@@ -77,13 +77,14 @@ func (e *Reader) ViewOf(ctx context.Context, id session.ID, tip session.Commit, 
 	return v, err
 }
 
-// AtTip reads the session at a ledger commit from its documents. It folds its history instead if they are unusable.
+// AtTip returns the session as it was at a ledger commit. It reads the commit's documents or, if these are unusable,
+// folds all events up to the commit.
 func (e *Reader) AtTip(ctx context.Context, id session.ID, tip session.Commit) (session.Session, error) {
 	s, _, err := e.atTip(ctx, id, tip)
 	return s, err
 }
 
-// atTip also reports whether the session comes from the documents.
+// atTip does the same as AtTip. `kept` reports whether the session comes from the documents.
 func (e *Reader) atTip(ctx context.Context, id session.ID, tip session.Commit) (s session.Session, kept bool, err error) {
 	s, err = codec.ReadSession(func(name string) ([]byte, error) { return e.Document(ctx, id, tip, name) })
 	switch {
@@ -106,7 +107,7 @@ func (e *Reader) atTip(ctx context.Context, id session.ID, tip session.Commit) (
 	return s, false, err
 }
 
-// Document reads one document of a session's newest ledger commit.
+// Document reads one document of a session's newest ledger commit, from the cache if the cache has it.
 func (e *Reader) Document(ctx context.Context, id session.ID, tip session.Commit, name string) ([]byte, error) {
 	if data := e.Cached(id, tip)[name]; data != nil {
 		return data, nil
@@ -123,8 +124,8 @@ func (e *Reader) History(ctx context.Context, id session.ID) ([]session.Event, e
 	return e.historyTo(ctx, tip)
 }
 
-// historyTo reads the events of a ledger commit and its ancestors, oldest first. The session's ref may be elsewhere or
-// gone: a deleted session is read before it is restored.
+// historyTo reads the events of a ledger commit and its ancestors, oldest first. The session's ledger ref may point
+// elsewhere or not exist: a deleted session is read before it is restored.
 func (e *Reader) historyTo(ctx context.Context, tip session.Commit) ([]session.Event, error) {
 	commits, err := e.Git.LedgersFrom(ctx, tip)
 	if err != nil {
@@ -154,7 +155,7 @@ func (e *Reader) EventsOf(ctx context.Context, ledger session.Commit) ([]session
 	return events, err
 }
 
-// Evidence reads an evidence document of a ledger commit. It is empty if absent.
+// Evidence reads an evidence document of a ledger commit. The result is empty if the commit has no such document.
 func (e *Reader) Evidence(ctx context.Context, ledger session.Commit, name string) (session.Evidence, error) {
 	var ev session.Evidence
 	data, err := e.Git.File(ctx, ledger, name)

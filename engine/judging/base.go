@@ -9,7 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// JudgeBase runs the gates on the base, and hold-out tests if there are any. It refuses a base that it cannot judge.
+// JudgeBase runs the gates on the base, and the hold-out tests (tests of the user that the agent never sees) if there
+// are any. It returns the results, and a refusal if gates cannot judge the base.
 func (h *Judging) JudgeBase(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error) {
 	dir, err := h.Files.RunDir("baseline")
 	if err != nil {
@@ -29,8 +30,8 @@ func (h *Judging) JudgeBase(ctx context.Context, tree session.Tree) (session.Bas
 	return b, ev, err
 }
 
-// mustBuild refuses a base whose tests cannot be built if a phase expects new tests to fail: a failure could not be
-// attributed to the missing feature.
+// mustBuild refuses a base whose tests cannot be built if a phase expects new tests to fail. On such a base every test
+// fails, so a failure would not show that a feature is missing.
 func (h *Judging) mustBuild(b session.Baseline) error {
 	for _, p := range h.Plan.Workflow.Phases {
 		for _, g := range p.Gates {

@@ -9,8 +9,8 @@ import (
 )
 
 // holdOut runs the hold-out tests, which the agent never sees, on a tree whose judgement j completes the work, or in a
-// phase that requires them. If they fail, so does the judgement. If they cannot run, the session is blocked, because
-// the user asked for them.
+// phase that requires them. If they fail, the judgement fails. If they cannot run, the session is blocked, because the
+// user asked for these tests.
 func (h *Judging) holdOut(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement,
 	error) {
 	if h.Plan.Holdout == nil || !(req.Phase.Holdout && j.Verdict == session.Pass) && !decide.Completes(&h.S, h.Plan, j) {

@@ -27,8 +27,8 @@ func (h *Judging) Judge(ctx, work context.Context, req session.JudgeRequest) (se
 	return j, err
 }
 
-// countLines counts the lines of code that the lap changed, where that decides which phase follows. If git cannot
-// compare the trees, the count is unknown and no phase is skipped.
+// countLines counts the lines of code, without tests, that the lap changed, if their number decides which phase
+// follows. If git cannot compare the trees, the count is unknown and no phase is skipped.
 func (h *Judging) countLines(ctx context.Context, o *session.Open, j *session.Judgement) {
 	ph, tidying := h.Plan.Workflow.Phase(o.Phase), h.Plan.Workflow.Tidying()
 	if h.Plan.Workflow.Refactor != workflows.RefactorAuto || tidying == nil || ph == nil ||
@@ -52,7 +52,8 @@ func (h *Judging) countLines(ctx context.Context, o *session.Open, j *session.Ju
 	j.Lines = &n
 }
 
-// verdict runs the gates, unless a person has rejected the attempt. A person's approval counts if no gate fails.
+// verdict runs the gates, unless a person has rejected the attempt. The approval of a person passes the attempt only if
+// no gate fails.
 func (h *Judging) verdict(ctx context.Context, req session.JudgeRequest, o *session.Open) (session.Judgement, error) {
 	if o.Run.Rejected {
 		return session.Judgement{Tree: req.Tree, Verdict: session.Fail, Class: session.ClassRejected,
@@ -93,7 +94,8 @@ func (h *Judging) Request(ctx context.Context, snap session.Snapshot) (req sessi
 	if req.Changed, err = st.Changes(ctx, h.S.LapTree, snap.Tree); err != nil {
 		return req, err
 	}
-	// Not since the attempt began: an attempt that only leaves a refused change in place would pass.
+	// The guards check all changes of the visit, that is of all attempts in a row at this phase. If they checked only the
+	// changes of this attempt, an attempt that leaves an earlier refused change in place would pass.
 	req.VisitTree = h.S.Visit.Tree
 	if req.Visit, err = st.Changes(ctx, h.S.Visit.Tree, snap.Tree); err != nil {
 		return req, err
@@ -128,7 +130,8 @@ func (h *Judging) Request(ctx context.Context, snap session.Snapshot) (req sessi
 	return req, err
 }
 
-// given returns the files that received a key, except those that a person's checkpoint has listed already.
+// given returns the skipped files that contain a key, except those that checkpoint 0 or a checkpoint of a person has
+// skipped already: the latter keys are the person's.
 func (h *Judging) given(skipped []session.Skip) (given []session.Skip) {
 	seen := map[string]bool{}
 	for _, c := range h.S.Checkpoints {
@@ -146,7 +149,8 @@ func (h *Judging) given(skipped []session.Skip) (given []session.Skip) {
 	return given
 }
 
-// KeysSince lists files with a key that came with commits, except those that a person has allowed.
+// KeysSince lists the files of the tree `to` with a key that the tree `from` does not have, except files that a person
+// has allowed. Such keys came with commits, since snapshots leave out new files with keys.
 func (h *Judging) KeysSince(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
 	keys, err := h.Trees.Keys(ctx, from, to)
 	g := session.Guard{Allowed: h.S.Allowed}

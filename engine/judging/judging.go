@@ -13,10 +13,12 @@ import (
 type Gates interface {
 	// Judge runs guards and gates. An error means that no verdict was possible; bad code is a verdict.
 	Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error)
-	// Prove runs the gates of passing work again, in a clean tree. Only the end of ctx is an error.
+	// Prove runs the gates of passing work again, in a clean tree. It returns an error only if ctx ends; all other
+	// problems are in the proof.
 	Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error)
-	// Holdout runs a request's gates in a clean tree with the plan's hold-out tests added. Only the end of ctx is an
-	// error. base is true on the base, where it also reports to the user which tests fail for unrelated reasons.
+	// Holdout runs a request's gates in a clean tree with the plan's hold-out tests added. It returns an error only if ctx
+	// ends; all other problems are in the result. `base` is true for the run before any work, which also tells the user
+	// which hold-out tests fail for other reasons than the missing work.
 	Holdout(ctx context.Context, r session.JudgeRequest, base bool) (session.HoldoutResult, error)
 	// Baseline runs gates on the base. An error means that a gate cannot run at all; it contains the output.
 	Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
@@ -29,7 +31,7 @@ type Trees interface {
 	Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Lines counts the lines that differ between two trees, by file.
 	Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error)
-	// Keys lists files of the tree to with a key, unless a changed file of the tree from has that key already.
+	// Keys lists the files of the tree `to` with a key that none of the changed files has in the tree `from`.
 	Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error)
 }
 
@@ -45,7 +47,7 @@ type Tools struct {
 type Judging struct {
 	*hand.Hand
 	*Tools
-	// Convert restores the git settings from when this command began to drive. back names those that it restored,
-	// elsewhere those in the user's own files, which are never restored.
+	// Convert restores the git settings from when this command began to drive. `back` names the settings that it restored;
+	// `elsewhere` names changed settings in the user's own files, which it never restores.
 	Convert func(context.Context) (back, elsewhere []string, err error)
 }

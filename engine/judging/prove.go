@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// prove runs the gates again in a clean tree if the judgement j completes the work. If they fail there, so does the
-// judgement. If they cannot run, the work still passes, and the result is reported.
+// prove runs the gates again in a clean tree if the judgement j completes the work. If the gates fail there, the
+// judgement fails. If they cannot run there, the work still passes, and the proof in the judgement says so.
 func (h *Judging) prove(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement, error) {
 	if h.Plan.Unproven || !decide.Completes(&h.S, h.Plan, j) {
 		return j, nil
@@ -20,7 +20,7 @@ func (h *Judging) prove(ctx context.Context, req session.JudgeRequest, j session
 	if err != nil {
 		return j, err
 	}
-	if len(back) > 0 { // a gate changed them: the clean tree is made without that
+	if len(back) > 0 { // a gate changed settings, which are restored now, before the clean tree is made
 		if err := h.Append(session.Strayed{Back: back}); err != nil {
 			return j, err
 		}
@@ -48,13 +48,15 @@ func (h *Judging) prove(ctx context.Context, req session.JudgeRequest, j session
 	return j, nil
 }
 
-// SettingsChanged says that git settings changed and that wfs cannot restore them.
+// SettingsChanged returns the reason why a result cannot be trusted: these git settings changed, and wfs cannot restore
+// them.
 func SettingsChanged(names []string) string {
 	return session.OneLine("git's settings outside the repository changed during the run, so the result could not be trusted: "+strings.Join(names, ", "), 300)
 }
 
-// proving returns the gates for the proof of finished work: the phase's gates that run a command, with all that passed
-// in this judgement. If the phase has none, it returns the plan's gates that passed last.
+// proving returns the gates for the proof of finished work, which runs them again in a clean tree: the phase's gates
+// that run a command, and all gates of the plan that passed according to `judged`, the results of this judgement. If
+// the phase has no gate that runs a command, proving returns the plan's gates that passed in the last judgement.
 func (h *Judging) proving(gates []workflows.Gate, judged []session.GateResult) []workflows.Gate {
 	runs := func(g workflows.Gate) bool { return g.Runs() && !g.MayChangeTree }
 	gates = slices.Clone(gates)
@@ -64,7 +66,8 @@ func (h *Judging) proving(gates []workflows.Gate, judged []session.GateResult) [
 	return h.PassedLast(h.S.LastGates)
 }
 
-// PassedLast returns the gates of the plan that passed in these results, and skippable gates that have not run.
+// PassedLast returns the gates of the plan that passed in these results, and gates that may be skipped (see
+// decide.Waits) and have no result. It leaves out gates that may change the tree.
 func (h *Judging) PassedLast(results []session.GateResult) []workflows.Gate {
 	return slices.DeleteFunc(slices.Clone(h.Plan.Baseline), func(g workflows.Gate) bool {
 		i := slices.IndexFunc(results, func(r session.GateResult) bool { return r.Gate == g.Name })

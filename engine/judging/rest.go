@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// judgeRest runs the gates of the plan that have not run yet if the judgement j completes the work: a gate that did not
-// run has not passed. The first failure decides.
+// judgeRest runs all remaining gates of the plan if the judgement j completes the work, because a gate that has not run
+// on this tree has not passed. The first failure decides.
 func (h *Judging) judgeRest(ctx context.Context, req session.JudgeRequest, j session.Judgement) (session.Judgement,
 	error) {
 	if !decide.Completes(&h.S, h.Plan, j) {
@@ -42,8 +42,9 @@ func (h *Judging) judgeRest(ctx context.Context, req session.JudgeRequest, j ses
 	return j, nil
 }
 
-// passedBefore returns the gates of other phases that passed on the current line of checkpoints, since those results
-// are of earlier trees. It leaves out gates that expect red or a change: those apply to their own phase only.
+// passedBefore returns the gates of phases that passed on the way to the current checkpoint. They have to run again,
+// because their results are of earlier trees. It leaves out gates that expect failing tests or a certain change,
+// because these apply to their own phase only.
 func passedBefore(s *session.Session, p *workflows.Plan) []workflows.Gate {
 	way := s.Way()
 	var gates []workflows.Gate

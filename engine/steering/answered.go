@@ -24,7 +24,8 @@ func IsAnswer(b session.Body) bool {
 	return false
 }
 
-// LogAnswer logs a person's answers since an event as an operation that `wfs undo` can undo, unless a turn has done so.
+// LogAnswer logs a person's answers and notes after the event with the number `since` as one operation, which `wfs
+// undo` can undo. It logs nothing if a turn has logged them already.
 func (h *Steering) LogAnswer(ctx context.Context, since int64) error {
 	var kind string
 	var what []string
@@ -71,8 +72,9 @@ func (h *Steering) SetBudget(ctx context.Context, b workflows.Budget) error {
 	return h.LogAnswer(ctx, since)
 }
 
-// Allow allows paths, with everything below them, in checkpoints although the guard holds them out; revoke undoes that.
-// It returns the paths that were held out until now, or those that are no longer allowed.
+// Allow allows paths, with everything below them, that the guard holds out: from now on, checkpoints contain them. With
+// `revoke`, it takes the permission back. It returns the paths that were held out until now or, with `revoke`, the
+// paths that are no longer allowed.
 func (h *Steering) Allow(ctx context.Context, paths []string, revoke bool) ([]string, error) {
 	since := h.S.Seq
 	text, err := h.Files.Exclude()
@@ -98,7 +100,8 @@ func (h *Steering) Allow(ctx context.Context, paths []string, revoke bool) ([]st
 		}
 		guard = guard.Allow(p)
 	}
-	// The event first: a command that finds older rules updates them from it.
+	// Append the event before the rules change: if this process dies in between, the next command updates the rules from
+	// the event.
 	if err := h.Append(session.Allowed{Paths: paths, Revoked: revoke}); err != nil {
 		return nil, err
 	}
@@ -109,7 +112,7 @@ func (h *Steering) Allow(ctx context.Context, paths []string, revoke bool) ([]st
 	return done, h.LogAnswer(ctx, since)
 }
 
-// Seen records that a person has seen changes of runs outside the session.
+// Seen records that a person has seen the changes that runs made outside the session's branch and files.
 func (h *Steering) Seen() error {
 	if h.S.Unseen == nil {
 		return nil

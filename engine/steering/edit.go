@@ -27,11 +27,12 @@ type Wish struct {
 	Spec       []byte // nil: unchanged, and the fields below are ignored
 	SpecPath   string
 	SpecDigest string
-	Open       []string // open items of its checklist
+	Open       []string // open items of the spec's checklist
 }
 
 // Edit changes the goal or the spec. Items that are done stay done. The current lap continues, unless the new spec
-// drops its item and the lap may end. Edit returns nil if nothing changes, otherwise also the operation's number.
+// drops its item and the lap may end. Edit returns its event and the operation's number, or nil and 0 if nothing
+// changes.
 func (h *Steering) Edit(ctx context.Context, w Wish) (*session.Edited, int64, error) {
 	if err := h.mayChange(); err != nil {
 		return nil, 0, err
@@ -50,15 +51,17 @@ func (h *Steering) Edit(ctx context.Context, w Wish) (*session.Edited, int64, er
 	return &e, n, err
 }
 
-// mayLeave reports whether a lap that has begun may end without its item. Where tests are written first, the lap must
-// not have changed any file: its tests would be taken for those of the next item.
+// mayLeave reports whether a lap that has begun may end before its item is done. In a workflow that writes tests first,
+// that is only possible while the lap has changed no file. Otherwise the tests that it wrote would be taken for tests
+// of the next item.
 func (h *Steering) mayLeave() bool {
 	c := h.S.At(h.S.Current)
 	return h.S.Open == nil && c != nil && (h.Plan.Workflow.Red() == nil || c.Tree == h.S.LapTree)
 }
 
-// Unwanted returns the current item if the spec, whose open items are given, no longer has it, "" otherwise. At the
-// checkpoint at, where the lap began, the same spec could drop the item; -1 if there is no such checkpoint.
+// Unwanted returns the item of a lap that has begun, if the item is not among `open`, the open items of a new spec; ""
+// otherwise. `at` is the number of the checkpoint at which the lap began, -1 if there is none. After the user goes back
+// to this checkpoint, the new spec can drop the item.
 func (h *Steering) Unwanted(open []string) (item string, at int) {
 	s := &h.S
 	item = s.Item()
@@ -70,7 +73,8 @@ func (h *Steering) Unwanted(open []string) (item string, at int) {
 		if c.Next != s.Start || c.NextLap != s.Lap {
 			continue
 		}
-		if own := s.At(c.Number); own != nil && own.Code == c.Code { // otherwise it belongs to another session, in a fork
+		// otherwise, in a fork, the checkpoint belongs to the parent session
+		if own := s.At(c.Number); own != nil && own.Code == c.Code {
 			return item, c.Number
 		}
 	}
@@ -89,8 +93,8 @@ func (h *Steering) mayChange() error {
 	return session.Refuse(session.RefuseFinal, hint, "%s is %s", h.ID, h.S.Status)
 }
 
-// edited returns the event of an edit, without Changes if nothing changes. leave allows a lap that has begun to end
-// without its item.
+// edited returns the event of an edit. Its Changes are empty if nothing changes. `leave` allows a lap that has begun to
+// end before its item is done.
 func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	var e session.Edited
 	if w.Goal != "" && w.Goal != s.Goal {
@@ -108,7 +112,7 @@ func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	}
 	e.Spec, e.SpecPath, e.SpecDigest = true, w.SpecPath, w.SpecDigest
 	e.Items, e.Lap, e.Phase, e.Left = items, lap, phase, left
-	if !same { // same spec: after going back, an unwanted item is dropped
+	if !same { // with the same spec, only an unwanted item is dropped, after the user went back
 		from, to := specName(s.SpecPath, s.SpecDigest), specName(w.SpecPath, w.SpecDigest)
 		e.Changes = append(e.Changes, fmt.Sprintf("spec: %s → %s", from, to))
 	}
@@ -158,8 +162,8 @@ func missing(a, b []string) []string {
 }
 
 // checklist combines the items that are done, the current item, and the open items of the new spec. A lap that has
-// begun keeps its item, unless the new spec drops the item and leave allows that. Then left is the item, and a new lap
-// begins. A lap that has not begun takes the first open item.
+// begun keeps its item, unless the new spec drops the item and `leave` allows that. In that case `left` is the dropped
+// item, and a new lap begins. A lap that has not begun takes the first open item.
 func checklist(s *session.Session, open []string, leave bool) (items []string, lap int, phase session.PhaseName,
 	left string) {
 	lap, phase = s.Lap, s.Phase
@@ -196,13 +200,14 @@ func checklist(s *session.Session, open []string, leave bool) (items []string, l
 	return items, lap, phase, left
 }
 
-// passed returns how many items, from the first, keep their positions because work has moved past them.
+// passed returns how many items at the start of the checklist keep their positions, because work has moved past them:
+// they are done or were skipped.
 func passed(s *session.Session) int {
 	n, then := 0, *s
 	if s.Laps {
 		n = s.LapsDone()
 	} else {
-		then.Phase = workflows.Done // counts items delivered once, whatever the current phase
+		then.Phase = workflows.Done // count all items that were delivered once, whatever the current phase
 	}
 	for _, item := range items.States(&then) {
 		if item.State != session.ItemOpen {
@@ -217,7 +222,8 @@ func begun(s *session.Session) bool {
 	return s.Phase != s.Start || s.Visit.Attempts > 0 || s.Open != nil || len(s.Targets) > 0
 }
 
-// itemOf returns the item of a lap. A lap from before the checklist existed gets a name.
+// itemOf returns the item of a lap. For a lap from before the checklist existed, it returns a name in place of the
+// item.
 func itemOf(s *session.Session, lap int) string {
 	if lap <= len(s.Items) {
 		return s.Items[lap-1]

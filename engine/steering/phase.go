@@ -20,7 +20,8 @@ func (h *Steering) WorkOn(ctx context.Context, text string) error {
 	return h.Lead(ctx, h.BackToWork(session.WithReason("there is still something to do", text)))
 }
 
-// BackToWork returns the move from completed work to its first open item, or to its last item.
+// BackToWork returns the event that moves a session from completed work back to the first open item, or to the last
+// item if none is open.
 func (h *Steering) BackToWork(why string) session.PhaseMoved {
 	w := &h.Plan.Workflow
 	b := session.PhaseMoved{From: h.S.Phase, To: decide.WorkingPhase(w), Lap: h.S.Lap, Why: why}
@@ -33,7 +34,7 @@ func (h *Steering) BackToWork(why string) session.PhaseMoved {
 	return b
 }
 
-// PhaseBack moves the session back to an earlier phase: the named one, or the one before the current one.
+// PhaseBack moves the session back to the earlier phase `to`; with "", to the phase before the current one.
 func (h *Steering) PhaseBack(ctx context.Context, to session.PhaseName, why string) error {
 	if err := h.mayLead(ctx); err != nil {
 		return err
@@ -60,11 +61,11 @@ func (h *Steering) PhaseBack(ctx context.Context, to session.PhaseName, why stri
 		Why: session.OneLine(why, 500)})
 }
 
-// PhaseSkip continues as if the current phase had passed. It judges nothing: work must still be green to be handed
-// over, and its message lists the skipped phases.
+// PhaseSkip continues as if the current phase had passed. It judges nothing. To be handed over, the work must still
+// pass, and the message of the handover commit lists the skipped phases.
 func (h *Steering) PhaseSkip(ctx context.Context, why string) error { return h.pass(ctx, why, false) }
 
-// pass moves on from the current phase without a verdict.
+// pass moves the session to the phase that follows when the current phase passes, without a verdict.
 func (h *Steering) pass(ctx context.Context, why string, anyway bool) error {
 	if err := h.mayLead(ctx); err != nil {
 		return err
@@ -132,8 +133,8 @@ func (h *Steering) Lead(ctx context.Context, b session.PhaseMoved) error {
 	return err
 }
 
-// ApproveAnyway passes the current phase although no gate has judged it, or a gate failed. It judges nothing: every
-// report of the work mentions it.
+// ApproveAnyway passes the current phase although no gate has judged the work, or a gate failed. Since it judges
+// nothing, every report of the work mentions it.
 func (h *Steering) ApproveAnyway(ctx context.Context, why string) error {
 	if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Agree {
 		return session.Refuse(session.RefuseUsage, fmt.Sprintf("wfs approve %s -m WHY", h.ID),
@@ -142,7 +143,8 @@ func (h *Steering) ApproveAnyway(ctx context.Context, why string) error {
 	return h.pass(ctx, why, true)
 }
 
-// WriteTestsAnew moves the work back to the phase that writes tests, as its attempts requested.
+// WriteTestsAnew moves the work back to the phase that writes tests, as an attempt has requested. `text` is the user's
+// reason; with "" the request of the attempt is the reason.
 func (h *Steering) WriteTestsAnew(ctx context.Context, text string) error {
 	red := h.Plan.Workflow.Red()
 	why := h.S.TestChange

@@ -10,7 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
-// otherHoldout reports whether a plan has hold-out tests that have not run on the base.
+// otherHoldout reports whether the new plan `is` has other hold-out tests than the plan `was`. These have not run on
+// the base.
 func otherHoldout(was, is *workflows.Plan) bool {
 	return is.Holdout != nil && (was.Holdout == nil || was.Holdout.Digest != is.Holdout.Digest)
 }
@@ -27,7 +28,8 @@ type Repin struct {
 	Limits     session.Guard     // the configured limits; no other fields are used
 }
 
-// PlanRepin returns the event of a repin. Its Changes is empty if nothing changes.
+// PlanRepin returns the event that would replace the session's plan, without writing it. Its Changes is empty if
+// nothing changes.
 func (h *Steering) PlanRepin(r Repin) (session.Repinned, error) {
 	s, w := &h.S, &r.Plan.Workflow
 	e := session.Repinned{Workflow: w.Name, Start: w.Start, Laps: w.Laps != nil, PlanDigest: r.PlanDigest,
@@ -66,13 +68,14 @@ func (h *Steering) PlanRepin(r Repin) (session.Repinned, error) {
 			"the workflow %s has no phase %s; it has: %s. Choose where the session continues", w.Name, e.Phase,
 			strings.Join(names, ", "))
 	}
-	// After checkpoint 0 the gates cannot run on the base any more: its files are not checked out.
+	// After checkpoint 0 the gates cannot run on the base any more, because the base's files are not checked out.
 	e.Baseline = s.Current == 0 && s.Tries == 0 && s.Fork == nil &&
 		(!plans.SameBaseline(h.Plan, r.Plan) || otherHoldout(h.Plan, r.Plan))
 	return e, nil
 }
 
-// Repin pins another plan for the session. It returns nil if nothing changes, otherwise also the operation's number.
+// Repin replaces the plan that is stored with the session. It returns its event and the operation's number, or nil and
+// 0 if nothing changes.
 func (h *Steering) Repin(ctx context.Context, r Repin) (*session.Repinned, int64, error) {
 	e, err := h.PlanRepin(r)
 	if err != nil || len(e.Changes) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// Revive restores an abandoned session.
+// Revive restores an abandoned session, without checking it out. It returns the number of its operation.
 func (h *Going) Revive(ctx context.Context) (int64, error) {
 	r := session.Revived{Status: oplog.Alive(&h.S), Summary: reviveSummary(h.ID)}
 	if r.Status == session.StatusPaused {

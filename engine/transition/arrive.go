@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// arrive publishes a move whose files are in place.
+// arrive publishes a move whose files are in place already: it writes the ledger commit, then moves the index, the refs
+// and HEAD.
 func (h *Mover) arrive(ctx context.Context, m session.MoveStarted, changes []session.Change) (*Relocated, error) {
 	if strings.HasPrefix(m.Turn.HeadNew, "refs/") {
 		release, err := h.Git.HoldHeads(ctx, m.Turn.HeadNew)
@@ -53,8 +54,8 @@ func (h *Mover) arrive(ctx context.Context, m session.MoveStarted, changes []ses
 	return &Relocated{Op: n, Event: moved, Changes: changes, Rescued: m.Turn.Rescues()}, h.Files.Unclaim(m.Turn.Worktree)
 }
 
-// completeMove completes a move that a dead process began. It saves the current files first: they may contain later
-// edits.
+// completeMove completes a move that was interrupted or failed. It saves the current files first, because they may
+// contain later edits. If HEAD has moved since the move began, it gives the move up and returns nil without an error.
 func (h *Mover) completeMove(ctx context.Context, m session.MoveStarted) (*Relocated, error) {
 	snap, err := h.Snapshot(ctx)
 	if err != nil {
@@ -72,7 +73,9 @@ func (h *Mover) completeMove(ctx context.Context, m session.MoveStarted) (*Reloc
 			return nil, err
 		}
 	}
-	if foreign { // staged since, and rescued; keeping this index would make the next plain commit undo the move
+	// the user has staged something since, which is rescued now; with this index, the next plain commit would undo the
+	// move
+	if foreign {
 		m.Turn.IndexOld = snap.Index
 	}
 	var inTheWay *session.Refusal
@@ -91,9 +94,9 @@ func (h *Mover) completeMove(ctx context.Context, m session.MoveStarted) (*Reloc
 	return h.arrive(ctx, m, plan.Changes)
 }
 
-// lookAgain retries a move whose files were written to after they had been saved: it saves the current files as well.
-// An agent that was not stopped, or an editor, may keep writing, so it tries only a few times. If the move cannot be
-// completed, it is undone.
+// lookAgain retries a move that failed with `err` because files were written to after they had been saved. Each try
+// saves the current files as well. An agent that was not stopped, or an editor, may keep writing, so there are only a
+// few tries. If the move cannot be completed, lookAgain undoes it.
 func (h *Mover) lookAgain(ctx context.Context, m session.MoveStarted, err error) (*Relocated, error) {
 	const tries = 3
 	for range tries {
@@ -117,8 +120,9 @@ func (h *Mover) lookAgain(ctx context.Context, m session.MoveStarted, err error)
 	return nil, h.standsHalfWay(ctx, m, err)
 }
 
-// overtaken returns the commits that refs move away from and that the session's ledger does not reach: commits on its
-// branch that no checkpoint has adopted, and that perhaps no other ref reaches.
+// overtaken returns the old commits of ref moves that the session's ledger does not reach. These are commits on the
+// session's branch that no checkpoint has adopted. Perhaps no other ref reaches them, so the move's ledger commit keeps
+// them.
 func (h *Mover) overtaken(ctx context.Context, refs []session.RefMove) ([]session.Commit, error) {
 	var list []session.Commit
 	for _, m := range refs {
@@ -156,7 +160,7 @@ func (h *Mover) mayArrive(ctx context.Context, m session.MoveStarted) error {
 	return err
 }
 
-// goThere returns the command that starts a move again.
+// goThere returns the command to type to start a refused move again.
 func (h *Mover) goThere(ctx context.Context, m session.MoveStarted) string {
 	switch m.How {
 	case session.MoveSwitch, session.MoveLeave:
@@ -167,16 +171,17 @@ func (h *Mover) goThere(ctx context.Context, m session.MoveStarted) string {
 	return "wfs status, then run it again"
 }
 
-// headAsLeft reports whether HEAD is still where the move began. Before the ledger moves, only another process can have
-// moved it, even to the move's own target.
+// headAsLeft reports whether HEAD is still where it was when the move began. A move changes HEAD only after the ledger.
+// So until then, another process has changed it, even if HEAD is at the move's own target.
 func (h *Mover) headAsLeft(head session.Head, t session.Turn) bool {
-	if t.HeadNew == "" { // within the session's branch
+	if t.HeadNew == "" { // the move keeps HEAD on the session's branch
 		return head.Ref == h.S.Branch() && head.Commit == t.HeadOldCommit
 	}
 	return head.Name() == t.HeadOld && head.Commit == t.HeadOldCommit
 }
 
-// giveUpMove abandons a half-done move: the user has moved HEAD or committed since, and the files are the user's.
+// giveUpMove drops a half-done move without changing any file. The user has moved HEAD or committed since the move
+// began, so the files are the user's. `head` is where HEAD is now, for people.
 func (h *Mover) giveUpMove(head string) error {
 	if err := h.Append(session.Dropped{Why: "HEAD was moved by another process during the switch; it is on " + head,
 		Move: true}); err != nil {

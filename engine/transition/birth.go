@@ -13,7 +13,7 @@ import (
 // Birth describes a new session.
 type Birth struct {
 	Created session.Created // ID, goal, workflow, base and so on; Carried and Left as the user chose
-	At      session.Commit  // the branch starts here
+	At      session.Commit  // commit that the session's branch starts from
 	Carry   bool            // the work tree's uncommitted changes go into checkpoint 0
 	// the session gets a new work tree of its own: HEAD is detached at At, and the files are those of Tree
 	Own      bool
@@ -23,17 +23,19 @@ type Birth struct {
 	Workflow []byte // text of the workflow file
 	Spec     []byte // nil without one
 	Exclude  []byte // the first exclude rules
-	// Of a fork: the baseline, allowed paths, evidence, and the ledger commit of its checkpoint.
+	// Only for a fork: baseline, allowed paths and documents of the parent session, and the parent's ledger commit of the
+	// checkpoint that the fork continues from.
 	Base    *session.Baseline
 	Allowed []string
 	Docs    session.Files
 	Anchor  session.Commit
 }
 
-// SummaryOfNew returns the summary of a birth.
+// SummaryOfNew returns the summary of the operation that creates a session.
 func SummaryOfNew(id session.ID) string { return fmt.Sprintf("new session %s", id) }
 
-// Discarded removes the journal of a birth that failed.
+// Discarded removes the journal of a session whose creation failed with `err`. It returns `err`, and mentions a failure
+// of the removal.
 func Discarded(j hand.Journal, err error) error {
 	if e := j.Discard(); e != nil {
 		return fmt.Errorf("%w (and its journal could not be removed: %v)", err, e)
@@ -44,8 +46,9 @@ func Discarded(j hand.Journal, err error) error {
 // JudgeBase runs the gates on a tree before any work.
 type JudgeBase func(ctx context.Context, tree session.Tree) (session.Baseline, session.Evidence, error)
 
-// Begin makes the session's ledger, branch and checkpoint 0. The work tree, its index and HEAD do not change; only if
-// the session has a work tree of its own, the same turn moves its HEAD to the branch.
+// Begin makes the session's ledger, branch and checkpoint 0. The work tree, its index and HEAD do not change, with one
+// exception: if the session has a new work tree of its own, the same turn moves the HEAD of that work tree to the
+// branch. Begin calls `judge` only if the base's files are checked out here.
 func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated, error) {
 	if err := h.Files.SetExclude(b.Exclude); err != nil {
 		return nil, err
@@ -130,13 +133,14 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 			Turn: op.Turn}}}, nil
 }
 
-// opOfBirth returns the operation of a birth in a work tree of its own. Its undo does not move the branch.
+// opOfBirth returns the operation that creates a session in a work tree of its own. The undo of this operation does not
+// move the session's branch.
 func opOfBirth(h *hand.Hand, ev session.Event, t session.Turn) session.Op {
 	t.Refs = nil
 	return h.Op(ev, string(session.MoveNew), SummaryOfNew(h.ID), 0, t)
 }
 
-// unchanged refuses a new work tree whose set-up has changed files of checkpoint 0.
+// unchanged refuses a new work tree if the set-up commands have changed files of checkpoint 0 there.
 func (h *Mover) unchanged(ctx context.Context, want, have session.Tree) error {
 	if want == have {
 		return nil

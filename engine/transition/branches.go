@@ -22,8 +22,8 @@ func (e *Kit) Free(ctx context.Context, branch string) error {
 	return err
 }
 
-// SwitchName returns the argument of `wfs switch` for a branch: its short name, or a longer one if the short name means
-// something else there.
+// SwitchName returns the argument of `wfs switch` for a branch: its short name, or a longer one if `wfs switch` would
+// take the short name for something else.
 func (e *Kit) SwitchName(ctx context.Context, ref string) string {
 	name := session.ShortRef(ref)
 	if id, ok := strings.CutPrefix(ref, session.BranchPrefix); ok {
@@ -38,8 +38,8 @@ func (e *Kit) SwitchName(ctx context.Context, ref string) string {
 	return name
 }
 
-// Blocked returns the ref that prevents another one from being created, "" for none. Git stores refs like files, so a
-// and a/b cannot both exist.
+// Blocked returns an existing ref that prevents git from creating the given one, "" if there is none. Git stores refs
+// like files, so refs named a and a/b cannot both exist.
 func (e *Kit) Blocked(ctx context.Context, ref string) (string, error) {
 	for i := len("refs/heads/"); i < len(ref); i++ {
 		if ref[i] != '/' {
@@ -57,8 +57,8 @@ func (e *Kit) Blocked(ctx context.Context, ref string) (string, error) {
 	return slices.Min(slices.Collect(maps.Keys(below))), nil
 }
 
-// MayMake refuses a branch that git cannot create because of an existing one. hint is the command to fix it, "": rename
-// the existing branch.
+// MayMake refuses a branch that git cannot create because of an existing one. `hint` is the command that the refusal
+// suggests; with "" it suggests to rename the existing branch.
 func (e *Kit) MayMake(ctx context.Context, ref, hint string) error {
 	other, err := e.Blocked(ctx, ref)
 	if err != nil || other == "" {
@@ -72,7 +72,7 @@ func (e *Kit) MayMake(ctx context.Context, ref, hint string) error {
 			session.ShortRef(other)), Hint: hint}
 }
 
-// mayMakeAll is MayMake for the branches that moves create.
+// mayMakeAll does the same as MayMake for all branches that ref moves create.
 func (e *Kit) mayMakeAll(ctx context.Context, moves []session.RefMove) error {
 	for _, m := range moves {
 		if m.Old != "" || !strings.HasPrefix(m.Ref, "refs/heads/") {
@@ -85,7 +85,8 @@ func (e *Kit) mayMakeAll(ctx context.Context, moves []session.RefMove) error {
 	return nil
 }
 
-// Completes returns the command that completes a move and does nothing else: it goes to the move's target.
+// Completes returns the command that completes a half-done move and does nothing else, because it goes to the move's
+// own target.
 func (e *Kit) Completes(ctx context.Context, id session.ID, t session.Turn) string {
 	if strings.HasPrefix(t.HeadNew, "refs/heads/") {
 		return "wfs switch " + e.SwitchName(ctx, t.HeadNew)

@@ -16,13 +16,14 @@ import (
 // branch is saved as "branch", other refs by their names below refs/wfs/<id>/.
 const DeletedPrefix = "refs/wfs-deleted/"
 
-// Delete moves the session's refs out of the way: its branch, its ledger, its rescues. Nothing becomes unreachable, and
-// an undo restores them. A rescue of uncommitted changes on a branch of the user belongs to the user, and stays. Delete
-// returns the number of its operation.
+// Delete moves the session's refs below DeletedPrefix: its branch, its ledger, its rescues. Nothing becomes
+// unreachable, and an undo restores the refs. A rescue of uncommitted changes from a branch of the user is the user's,
+// and its ref stays. Delete returns the number of its operation.
 //
-// A ledger commit cannot name the ref that points to it, so this is no turn. Instead, the journal records the intent,
-// the claim lets the next command find it, and all refs are copied before the first is removed. The ledger goes last;
-// without it the session does not exist.
+// A deletion is no turn, because the ledger commit of that turn would have to contain its own id, as the value of a ref
+// to move. Instead, the journal records the intent, the claim of the work tree lets the next command find that record,
+// and all refs are copied before the first one is removed. The ledger's ref is removed last; without it the session
+// does not exist.
 func (h *Deleting) Delete(ctx context.Context, summary string, undoes int64) (int64, error) {
 	if err := h.mayDelete(ctx); err != nil {
 		return 0, err
@@ -63,8 +64,9 @@ func (h *Deleting) mayDelete(ctx context.Context) error {
 	return err
 }
 
-// mayDeleteAgain is mayDelete for a session that an operation restored. It also refuses if the session has changed
-// since, because the user confirmed the deletion of an earlier state.
+// mayDeleteAgain is called when undo or redo deletes a session that the operation `op` restored. It refuses as
+// mayDelete does, and also if the session has changed since then, because the user confirmed the deletion of an earlier
+// state.
 func (h *Deleting) mayDeleteAgain(ctx context.Context, op session.Op) error {
 	hint := "wfs delete " + string(h.ID)
 	if h.Tip != op.Ledger {
@@ -93,14 +95,15 @@ func orMain(ref string) string {
 	return ref
 }
 
-// refsToDelete returns the moves of a deletion: first the copies, then the removals, the ledger last.
+// refsToDelete returns the ref moves of a deletion: first those that create the copies, then those that remove the
+// session's refs, the ledger's last.
 func (h *Deleting) refsToDelete(ctx context.Context) ([]session.RefMove, error) {
 	own, err := h.Git.OwnRefs(ctx, h.ID)
 	if err != nil {
 		return nil, err
 	}
 	when := h.Clock.Now().Unix()
-	for { // two deletions within one second
+	for { // until the name is free: there may be two deletions within one second
 		taken, err := h.Git.RefsBelow(ctx, fmt.Sprintf("%s%s/%d", DeletedPrefix, h.ID, when))
 		if err != nil {
 			return nil, err
@@ -153,8 +156,8 @@ func (h *Deleting) completeDelete(ctx context.Context) (int64, error) {
 	return n, errors.Join(err, h.Files.Unclaim(st.Worktree()))
 }
 
-// recoverDelete completes a deletion that a dead process began. If the session's branch was checked out since, it
-// undoes the deletion instead.
+// recoverDelete completes a deletion that a dead process began. If the session's branch has been checked out since,
+// recoverDelete undoes the deletion instead.
 func (h *Deleting) recoverDelete(ctx context.Context) error {
 	t, st := h.S.Deleting.Turn, h.Git
 	var refused *session.Refusal
@@ -191,8 +194,9 @@ func deleted(id session.ID) error {
 		Message: fmt.Sprintf("%s was half deleted; it is deleted now", id), Hint: "wfs delete --restore " + string(id)}
 }
 
-// PutAway deletes a session when its birth is undone and no work was done in it since. The deletion shares the undo's
-// entry in the operation log: a redo undoes both. It reports false if the session stays.
+// PutAway deletes a session whose creation has just been undone, if no work was done in the session. The deletion and
+// that undo share one entry in the operation log, so that a redo reverses both. PutAway returns false if the session
+// stays.
 func (h *Deleting) PutAway(ctx context.Context, op session.Op) (bool, error) {
 	kind, redo, err := h.original(ctx, op)
 	worked := func(c session.Checkpoint) bool {

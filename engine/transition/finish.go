@@ -8,18 +8,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Finish describes a finish.
+// Finish describes how a session is finished: its work becomes a commit on a new branch of the user.
 type Finish struct {
 	Branch      string         // full name of the new branch
-	Base        session.Commit // its start
-	Tree, Files session.Tree   // trees of its commit, and of the work tree afterwards
+	Base        session.Commit // the commit that the new branch starts from
+	Tree, Files session.Tree   // tree of the handover commit; tree of the work tree afterwards
 	Finished    session.Finished
 	Before      func() error                   // called when nothing is in the way
 	Commit      func() (session.Commit, error) // creates the branch
 }
 
-// Make carries out a finish, given a snapshot of the work tree. It returns the number of its operation. The branch must
-// exist before the ledger moves, since git's hooks run; until then the finish can be undone.
+// Make carries out a finish, given a snapshot of the work tree. It returns the number of its operation. It creates the
+// new branch before it moves the ledger, because git runs the user's hooks for the commit, and these may fail. Until
+// the ledger moves, the finish can be undone.
 func (h *FinishTurn) Make(ctx context.Context, f *Finish, snap session.Snapshot) (n int64, err error) {
 	st := h.Git
 	// The session's documents leave the work tree at the end. The checkpoints have them, except for bytes that git
@@ -63,7 +64,7 @@ func (h *FinishTurn) Make(ctx context.Context, f *Finish, snap session.Snapshot)
 			SummaryOfFinish(h.ID, f.Branch), 0, f.Finished.Turn))
 		return err
 	}); err != nil {
-		if h.S.Status != session.StatusFinished { // it is not published: remove the branch
+		if h.S.Status != session.StatusFinished { // the turn is not published: remove the branch
 			err = joined(err, h.giveUpFinish(ctx, started, err))
 		}
 		return 0, err
@@ -74,8 +75,9 @@ func (h *FinishTurn) Make(ctx context.Context, f *Finish, snap session.Snapshot)
 	return n, h.Files.Unclaim(st.Worktree())
 }
 
-// begin durably records an intent: it claims the work tree and appends the intent to the journal. Until the turn is
-// published, the next command completes or undoes it.
+// begin durably records an intent: it claims the work tree for the session and appends the intent to the journal.
+// `point` is the name of this step for fault injection. Until the turn is published, the next command completes or
+// undoes it.
 func (h *Mover) begin(intent session.Body, t session.Turn, point string) error {
 	if err := h.Files.Claim(t.Worktree); err != nil {
 		return err
@@ -95,9 +97,10 @@ func joined(err, second error) error {
 	return err
 }
 
-// dropDocuments removes .workflow/ from the work tree, unless it changed since the finish began. Hooks and gates take
-// their time: other files that changed meanwhile are the user's, are in no ref, and stay as they are. If this fails
-// nothing is lost, because the checkpoints and the turn's rescue have the documents.
+// dropDocuments removes the session's documents, .workflow/, from the work tree, unless they changed since the finish
+// began. Other files may have changed meanwhile, since hooks and gates take time. Those changes are the user's and in
+// no ref, so dropDocuments leaves them as they are. If this fails nothing is lost, because the checkpoints and the
+// turn's rescue have the documents.
 func (h *FinishTurn) dropDocuments(ctx context.Context, t session.Turn) error {
 	st := h.Git
 	snap, err := h.Snapshot(ctx)
@@ -115,7 +118,7 @@ func (h *FinishTurn) dropDocuments(ctx context.Context, t session.Turn) error {
 	if err != nil {
 		return err
 	}
-	if snap.Raw = plan.Raw; snap.Raw != "" && snap.Raw != t.RawOld { // written since
+	if snap.Raw = plan.Raw; snap.Raw != "" && snap.Raw != t.RawOld { // these bytes were written since the finish began
 		ref, err := st.Rescue(ctx, h.ID, "documents of "+string(h.ID)+" leave the work tree", snap, h.Clock.Now().Unix())
 		if err != nil {
 			return err
@@ -125,8 +128,8 @@ func (h *FinishTurn) dropDocuments(ctx context.Context, t session.Turn) error {
 	return st.MoveTree(ctx, plan)
 }
 
-// giveUpFinish undoes a finish that was not published. If it is unknown whether it was published, it stays for the next
-// command to recover.
+// giveUpFinish undoes a finish that was not published. If it is unknown whether the finish was published, giveUpFinish
+// leaves everything to the next command, which recovers.
 func (h *FinishTurn) giveUpFinish(ctx context.Context, f session.FinishStarted, cause error) error {
 	if events := h.Files.Events(); events[len(events)-1].Kind().IsTurn() {
 		return nil
@@ -140,7 +143,8 @@ func (h *FinishTurn) giveUpFinish(ctx context.Context, f session.FinishStarted, 
 	return h.Files.Unclaim(h.Git.Worktree())
 }
 
-// dropFinish ends a finish that left nothing behind, and its claim: there is nothing to complete.
+// dropFinish records that a finish did not happen, with the reason `cause`, and removes its claim of the work tree. It
+// is called when the finish has left nothing to complete or to undo.
 func (h *FinishTurn) dropFinish(cause error) error {
 	if err := h.Append(session.Dropped{Why: session.OneLine(cause.Error(), 200)}); err != nil {
 		return err
@@ -148,8 +152,8 @@ func (h *FinishTurn) dropFinish(cause error) error {
 	return h.Files.Unclaim(h.Git.Worktree())
 }
 
-// takeBackFinish removes the new branch of an incomplete finish, if it is unchanged and not checked out. It rescues the
-// commit, since it may have been amended.
+// takeBackFinish removes the new branch of an incomplete finish, unless the branch has other files than the finish gave
+// it, or is checked out. It first rescues the branch's commit, because the user may have amended it.
 func (h *FinishTurn) takeBackFinish(ctx context.Context, f session.FinishStarted) error {
 	now, err := h.Git.Ref(ctx, f.Branch)
 	if err != nil || now == "" {
@@ -178,7 +182,8 @@ func (h *FinishTurn) takeBackFinish(ctx context.Context, f session.FinishStarted
 	return err
 }
 
-// settleDocuments completes a finish: it removes .workflow/ from the work tree, if no file has changed since.
+// settleDocuments completes the finish of a dead process: it removes the session's documents, .workflow/, from the work
+// tree, if no file has changed since the finish began.
 func (h *FinishTurn) settleDocuments(ctx context.Context, t session.Turn) error {
 	head, err := h.Git.Head(ctx)
 	if err != nil || head.Ref != t.HeadNew || t.Worktree != h.Git.Worktree() {

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Enter makes the session current in this work tree.
+// Enter makes the session current in this work tree. It returns nil if the session is current already.
 func (h *Going) Enter(ctx context.Context) (*Relocated, error) {
 	r, needed, err := h.entering(ctx)
 	if err != nil || !needed {
@@ -18,7 +18,7 @@ func (h *Going) Enter(ctx context.Context) (*Relocated, error) {
 	return h.Move(ctx, r)
 }
 
-// entering plans Enter. It reports false when HEAD is on the session's branch already.
+// entering plans the move of Enter. `needed` is false if HEAD is on the session's branch already.
 func (h *Going) entering(ctx context.Context) (r Relocation, needed bool, err error) {
 	head, err := h.Git.Head(ctx)
 	if err != nil || head.Ref == h.S.Branch() {
@@ -33,7 +33,8 @@ func (h *Going) entering(ctx context.Context) (r Relocation, needed bool, err er
 		Tree:    tree, Index: tree, Head: h.S.Branch(), Tip: tip, To: -1}, true, nil
 }
 
-// tipTree returns the tip of the session's branch, which must exist and be checked out nowhere else, and its tree.
+// tipTree returns the tip of the session's branch and the tip's tree. It refuses if the branch does not exist or
+// another work tree has it checked out.
 func (h *Going) tipTree(ctx context.Context) (tip session.Commit, tree session.Tree, err error) {
 	other, err := h.Git.ElsewhereOn(ctx, h.S.Branch())
 	if err != nil {
@@ -55,10 +56,11 @@ func (h *Going) tipTree(ctx context.Context) (tip session.Commit, tree session.T
 	return tip, tree, err
 }
 
-// Leave switches from the session to a branch of the user. It restores uncommitted changes that were left there.
+// Leave switches from the session to a branch of the user. It restores uncommitted changes that were left on that
+// branch. It returns nil if HEAD is on the branch already.
 func (h *Going) Leave(ctx context.Context, branch string) (*Relocated, error) {
 	r, note, needed, err := h.leaving(ctx, branch)
-	if err != nil || !needed { // opening the session has completed an interrupted switch
+	if err != nil || !needed { // HEAD may be there because opening the session has completed an interrupted switch
 		return nil, err
 	}
 	out, err := h.Move(ctx, r)
@@ -68,7 +70,8 @@ func (h *Going) Leave(ctx context.Context, branch string) (*Relocated, error) {
 	return out, err
 }
 
-// leaving plans Leave, with a note about uncommitted changes. It reports false when HEAD is there already.
+// leaving plans the move of Leave. `note` tells the user about uncommitted changes that were left on the branch.
+// `needed` is false if HEAD is on the branch already.
 func (h *Going) leaving(ctx context.Context, branch string) (r Relocation, note string, needed bool, err error) {
 	head, err := h.Git.Head(ctx)
 	if err != nil || head.Ref == branch {
@@ -98,8 +101,8 @@ func (h *Going) leaving(ctx context.Context, branch string) (r Relocation, note 
 	return r, note, true, nil
 }
 
-// Resume makes the session current and ready to run, at checkpoint at. With -1 it keeps the current checkpoint and
-// edits. It starts no agent.
+// Resume makes the session current and ready to run, at the checkpoint with the number `at`. With -1 the current
+// checkpoint and the edits stay, and an abandoned session is revived. Resume starts no agent.
 func (h *Going) Resume(ctx context.Context, at int) (*Relocated, error) {
 	if h.S.Status == session.StatusAbandoned && at < 0 {
 		if _, _, err := h.tipTree(ctx); err != nil { // do not revive a session that cannot be entered
@@ -165,7 +168,8 @@ func (h *Going) resumeAt(ctx context.Context, at int) (Relocation, error) {
 	return r, nil
 }
 
-// DocsAt returns the ledger commit of a checkpoint, whose evidence belongs to the checkpoint's own lap.
+// DocsAt returns the ledger commit that recorded the checkpoint `number`. The evidence in this commit is that of the
+// checkpoint's own lap; newer ledger commits may have that of later laps.
 func (h *Going) DocsAt(ctx context.Context, number int) (session.Commit, error) {
 	commits, err := h.Git.Ledgers(ctx, h.ID)
 	if err != nil {

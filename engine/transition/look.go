@@ -15,13 +15,14 @@ type Look struct {
 
 // Preview describes the result of a command that was not run.
 type Preview struct {
-	What string // name of its operation
+	What string // summary of its operation
 	Head string // full name of the branch that HEAD would move to, "" if HEAD stays
 	At   int    // checkpoint whose files would be checked out, -1: none
 	Move session.Move
 }
 
-// Look reads a session. exclude is the path of its exclude file, "" for none.
+// Look opens a session for reading. `exclude` is the path of the session's exclude file, which lists the paths that its
+// snapshots leave out; "" if it has none.
 func (e *Kit) Look(ctx context.Context, id session.ID, exclude string) (*Look, error) {
 	h, err := e.Reading(ctx, id)
 	if err != nil {
@@ -43,7 +44,7 @@ func (l *Look) preview(ctx context.Context, r Relocation) (Preview, error) {
 	return p, err
 }
 
-// Enter previews Hand.Enter.
+// Enter returns what Hand.Enter would change.
 func (l *Look) Enter(ctx context.Context) (Preview, error) {
 	r, needed, err := l.entering(ctx)
 	if err != nil || !needed {
@@ -53,7 +54,7 @@ func (l *Look) Enter(ctx context.Context) (Preview, error) {
 	return l.preview(ctx, r)
 }
 
-// Leave previews Hand.Leave.
+// Leave returns what Hand.Leave would change.
 func (l *Look) Leave(ctx context.Context, branch string) (Preview, error) {
 	r, _, needed, err := l.leaving(ctx, branch)
 	if err != nil || !needed {
@@ -62,7 +63,7 @@ func (l *Look) Leave(ctx context.Context, branch string) (Preview, error) {
 	return l.preview(ctx, r)
 }
 
-// Resume previews Hand.Resume.
+// Resume returns what Hand.Resume would change.
 func (l *Look) Resume(ctx context.Context, at int) (Preview, error) {
 	if at < 0 && l.S.Status.Final() && l.S.Status != session.StatusAbandoned {
 		return Preview{}, l.isFinal()
@@ -77,7 +78,7 @@ func (l *Look) Resume(ctx context.Context, at int) (Preview, error) {
 	return l.preview(ctx, r)
 }
 
-// ResumeAuto previews Hand.ResumeAuto.
+// ResumeAuto returns what Hand.ResumeAuto would change.
 func (l *Look) ResumeAuto(ctx context.Context, a *AutoFound) (Preview, error) {
 	r, err := l.resumeAuto(ctx, a)
 	if err != nil {

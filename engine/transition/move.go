@@ -15,16 +15,16 @@ type Relocation struct {
 	Summary string
 	Tree    session.Tree   // tree of the files afterwards
 	Index   session.Tree   // tree of the index afterwards
-	raw     session.Tree   // exact bytes of files that git converts, "" for none
-	Head    string         // full name of the branch that HEAD moves to, "": it stays
+	raw     session.Tree   // files of Tree whose bytes must differ from a normal checkout, "" for none
+	Head    string         // full name of the branch that HEAD moves to, "": HEAD stays
 	Tip     session.Commit // tip of that branch, "" when it does not exist yet
 	refs    []session.RefMove
 	To      int // checkpoint that becomes current, -1: none
 	undoes  int64
 	status  session.Status
 	former  *session.Former // the part of the session's record that an undo restores
-	Docs    session.Commit  // ledger commit whose lap and evidence become current; "": no change
-	since   session.Tree    // tree that guards compare an auto-save's files with, "" for all other moves
+	Docs    session.Commit  // ledger commit whose lap.json and evidence.json become current; "": they stay
+	since   session.Tree    // if Tree is from an auto-save: the tree that guards compare with
 	stay    bool            // leave the files unchanged, whatever Tree is
 }
 
@@ -33,7 +33,7 @@ type Relocated struct {
 	Op      int64 // number in the operation log; 0 if there was nothing to do
 	Event   session.Moved
 	Changes []session.Change
-	Rescued []string // refs of saved files, none if all were reachable already
+	Rescued []string // refs that keep the overwritten files, none if all files were reachable already
 	Note    string
 	Also    []string // summaries of earlier operations of the same command
 }
@@ -91,7 +91,8 @@ func (h *Mover) Move(ctx context.Context, r Relocation) (*Relocated, error) {
 	return out, h.standsHalfWay(ctx, m, err)
 }
 
-// keeps reports whether the move overwrites nothing: the files stay, and the index has no other content.
+// keeps reports whether the move overwrites nothing: the files stay, and all content of the index is also in HEAD, in
+// the files, or in the index after the move.
 func (r *Relocation) keeps(s session.Snapshot) bool {
 	return r.stay && (s.Index == "" || s.Index == s.HeadTree || s.Index == s.Tree || s.Index == r.Index)
 }

@@ -14,8 +14,8 @@ type MoveFailedError struct {
 	How     session.MoveKind
 	Summary string
 	Cause   error
-	Stuck   error    // why the files could not be restored either, nil: they are as before the move
-	Kept    []string // refs of the rescues of files found half-way, none if none were needed
+	Stuck   error    // why the files could not be restored either; nil if they are as before the move
+	Kept    []string // refs that keep files found half-way, none if there was nothing to save
 	Way     string   // the command that gives up a stuck move and touches no file
 }
 
@@ -29,12 +29,12 @@ func (e *MoveFailedError) Error() string {
 
 func (e *MoveFailedError) Unwrap() error { return e.Cause }
 
-// HalfWayError is a move that began and did not complete. The next command that changes something completes it.
+// HalfWayError is a move that began and did not complete. The next command that changes something completes the move.
 type HalfWayError struct {
 	Summary   string
 	Completes string // the command that completes it and does nothing else
 	Cause     error
-	Cut       bool // it was interrupted
+	Cut       bool // the user or a signal interrupted the command
 }
 
 func (e *HalfWayError) Error() string {
@@ -47,7 +47,7 @@ func (e *HalfWayError) Error() string {
 
 func (e *HalfWayError) Unwrap() error { return e.Cause }
 
-// standsHalfWay adds to an error that a move is half-way done, unless the error says so already.
+// standsHalfWay wraps `err` in a HalfWayError if a move is half-way done, unless `err` says so already.
 func (h *Mover) standsHalfWay(ctx context.Context, m session.MoveStarted, err error) error {
 	var half *HalfWayError
 	var failed *MoveFailedError
@@ -58,7 +58,7 @@ func (h *Mover) standsHalfWay(ctx context.Context, m session.MoveStarted, err er
 		Cause: err, Cut: ctx.Err() != nil}
 }
 
-// unmoved is an error while moving the files.
+// unmoved is an error before the ledger has moved, so the move can be undone.
 type unmoved struct{ cause error }
 
 func (e *unmoved) Error() string { return e.cause.Error() }
@@ -66,8 +66,8 @@ func (e *unmoved) Error() string { return e.cause.Error() }
 func (e *unmoved) Unwrap() error { return e.cause }
 
 // goBack undoes a move that began and cannot be completed, so that it does not block every later command. It saves the
-// current files first. If it is killed, the next command tries to complete the move, like any interrupted move, and
-// comes back here if that fails.
+// current files first. If the process is killed in goBack, the next command tries to complete the move, like any
+// interrupted move, and calls goBack again if that fails.
 func (h *Mover) goBack(ctx context.Context, m session.MoveStarted, cause error) error {
 	if ctx.Err() != nil {
 		return h.standsHalfWay(ctx, m, cause)
@@ -88,7 +88,8 @@ func (h *Mover) goBack(ctx context.Context, m session.MoveStarted, cause error) 
 	return failed
 }
 
-// sayStuck records why a move stays half-way; the reason may be permanent.
+// sayStuck records in the journal why a move can be neither completed nor undone, so that `wfs doctor` can report it:
+// the reason may be permanent. A repeated failure for the same reason is not recorded again.
 func (h *Mover) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
 	was := m.Stuck
 	if m.Stuck = session.FirstLine(failed.Cause.Error()); m.Stuck == was {
@@ -98,13 +99,13 @@ func (h *Mover) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
 }
 
 // bringFilesBack restores the files from before a move. HEAD and the index have not moved. If files are written to
-// meanwhile, it saves them and tries again, a few times.
+// meanwhile, it saves these files and tries again, a few times.
 func (h *Mover) bringFilesBack(ctx context.Context, m session.MoveStarted) error {
 	const tries = 4
 	roomy := false
 	for try := 1; ; try++ {
 		err := h.tryBack(ctx, m)
-		// on a full disk, the half-written files take the space that is needed
+		// on a full disk, the files that the move has begun to write take the space that is needed: remove them once
 		if err != nil && !errors.Is(err, session.ErrTouched) && !roomy {
 			if roomy = true; h.Git.DropBegun(ctx, m.Turn.TreeOld, m.Turn.Tree) == nil {
 				continue
@@ -138,8 +139,8 @@ func (h *Mover) tryBack(ctx context.Context, m session.MoveStarted) error {
 	return h.Git.MoveBack(ctx, plan, t.Tree)
 }
 
-// rescue saves a snapshot. With again, it reuses a rescue with the same reason and content, so that a command that
-// fails repeatedly does not pile up rescues.
+// rescue saves a snapshot and returns the ref that keeps it. With `again`, it returns an existing rescue with the same
+// reason and content, if there is one, so that a command that fails repeatedly does not pile up rescues.
 func (h *Mover) rescue(ctx context.Context, why string, snap session.Snapshot, again bool) (string, error) {
 	if again {
 		if ref, err := h.Git.Rescued(ctx, h.ID, why, snap); err != nil || ref != "" {
@@ -149,7 +150,7 @@ func (h *Mover) rescue(ctx context.Context, why string, snap session.Snapshot, a
 	return h.Git.Rescue(ctx, h.ID, why, snap, h.Clock.Now().Unix())
 }
 
-// failedBefore reports whether the last event of the session is a failed move.
+// failedBefore reports whether the newest event in the journal is a move that failed and was dropped.
 func failedBefore(live []session.Event) bool {
 	if len(live) == 0 {
 		return false

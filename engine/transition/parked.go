@@ -10,15 +10,16 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// Parked returns the operations that left uncommitted changes on a branch in this work tree, if these were not restored
-// since, newest first.
+// Parked returns the operations that left uncommitted changes on a branch in this work tree, newest first. It leaves
+// out operations whose changes have been restored since.
 func (e *Kit) Parked(ctx context.Context, branch string) ([]session.Op, error) {
 	ops, err := e.Git.Ops(ctx)
 	return oplog.Parked(ops, branch), err
 }
 
-// comesBack decides about uncommitted changes that were left on a branch, newest first, when HEAD moves to its tip. It
-// returns the turn whose changes were left at this commit, to be restored, nil for none. note lists the others.
+// comesBack chooses the uncommitted changes to restore when HEAD moves to the tip of a branch. `parked` are the
+// operations that left changes on the branch, newest first. `back` is the turn of the newest one that left its changes
+// at this same commit, nil if there is none. `note` tells the user about these changes and about all others.
 func (e *Kit) comesBack(ctx context.Context, parked []session.Op, branch string,
 	tip session.Commit) (back *session.Turn, note string) {
 	var lines []string
@@ -40,9 +41,9 @@ func (e *Kit) comesBack(ctx context.Context, parked []session.Op, branch string,
 	return back, strings.Join(lines, "\n")
 }
 
-// noteOf returns the note of comesBack for a recovered move to a branch of the user, as of the log before the move's
-// own operation. The process that began the move died without printing it, and from now on the log counts those changes
-// as reported.
+// noteOf returns the note of comesBack for a recovered move to a branch of the user, "" for other moves. `number` is
+// the move's operation; noteOf reads the log as it was before this operation. The process that began the move died
+// without printing the note, and from now on the log counts those changes as reported.
 func (e *Kit) noteOf(ctx context.Context, how session.MoveKind, t session.Turn, number int64) string {
 	if how != session.MoveLeave {
 		return ""

@@ -8,7 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// PlanMove plans a move and saves raw bytes for it. It refuses if files are in the way.
+// PlanMove plans a move of the files from a snapshot to the tree `to`, see Checkout.PlanMove, and saves the exact bytes
+// that Checkout.Raw describes. It refuses if files that are in no snapshot are in the way.
 func (h *Mover) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
 	plan, err := h.Git.PlanMove(ctx, from, to, raw)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// PreviewUndo previews the undo of operations, one after the other. It returns a refusal of the first as an error. It
-// ignores refusals of later ones: they are checked against the current state, which the first undo may change. exclude
-// returns the path of a session's exclude file, "" for none.
+// PreviewUndo previews the undo of operations, one after the other. If the first undo is refused, it returns that
+// refusal. It ignores refusals of later undos: these are checked against the current state, which the first undo may
+// change. `exclude` returns the path of a session's exclude file, "" if it has none.
 func (e *Kit) PreviewUndo(ctx context.Context, ops []session.Op, exclude func(session.ID) string) (Preview, error) {
 	p := Preview{At: -1}
 	var what []string
@@ -52,7 +52,7 @@ func (e *Kit) previewOne(ctx context.Context, op session.Op, exclude string) (un
 		}
 		return out, err
 	}
-	// PutAway deleted it
+	// PutAway has deleted the session, so there are no files to preview
 	if tip, err := e.Git.Ref(ctx, session.LedgerOf(op.Session)); err != nil || tip == "" &&
 		kind == string(session.MoveNew) {
 		return out, err

@@ -1,6 +1,6 @@
 // Package transition changes refs and files of a session: moves, undo, births, finishes, deletions, and recovery after
 // a process died. Each transition saves content that would become unreachable, records its intent in the journal,
-// changes files, moves the ledger's ref (the commit point), and settles the rest.
+// changes files, moves the ledger's ref (the commit point), and then moves the other refs, the index and HEAD.
 package transition
 
 import (
@@ -46,11 +46,12 @@ type Refs interface {
 	OwnRefs(ctx context.Context, id session.ID) (map[string]session.Commit, error)
 	// Sessions returns the ledger tip of every session in the repository.
 	Sessions(ctx context.Context) (map[session.ID]session.Commit, error)
-	// Unreachable returns those of the commits that exist and that no ref reaches.
+	// Unreachable returns the commits of a list that exist but that no ref reaches.
 	Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error)
 	// Exists reports whether a commit and all objects below it exist.
 	Exists(ctx context.Context, c session.Commit) (bool, error)
-	// AwaitLocks waits until no other process holds the git locks that a turn needs. It fails if they stay.
+	// AwaitLocks waits until no other process holds the git locks that a turn needs. It returns an error if these locks
+	// stay.
 	AwaitLocks(ctx context.Context, id session.ID, t session.Turn) error
 	// Settle applies the ref moves of a turn whose ledger commit is published. It skips moves that are done already.
 	Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error)
@@ -62,8 +63,9 @@ type Trees interface {
 	IsAncestor(ctx context.Context, a, b session.Commit) (bool, error)
 	// Changes lists the differences between two trees, without renames.
 	Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error)
-	// HandoverTree returns the tree that finish hands over: the gated tree with the base's .workflow/ (usually none). If
-	// carried is given, it also removes the difference between base and carried.
+	// HandoverTree returns the tree that finish hands over: the tree that the gates have passed, but with .workflow/ as on
+	// the base, where it usually does not exist. If `carried` is not "", it also reverts the changes between the trees
+	// base and carried.
 	HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree, error)
 	// File returns one document of a ledger commit, nil if it has no such document.
 	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
@@ -78,19 +80,22 @@ type Checkout interface {
 	// PlanMove plans the move of the work tree from a snapshot to a tree, and lists the files in the way. raw has files of
 	// the tree whose bytes must differ from a normal checkout, "" for none.
 	PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error)
-	// Raw saves the exact bytes of files that a plan's move overwrites or deletes and that a checkout of its start would
-	// not reproduce. It returns a tree of them, "" for none, for the plan's Raw and for a rescue.
+	// Raw saves the exact bytes of files that the planned move overwrites or deletes, if a checkout of the tree that the
+	// move starts from would write other bytes. It returns a tree of these files, "" if there are none, for the plan's
+	// field Raw and for a rescue.
 	Raw(ctx context.Context, m session.Move) (session.Tree, error)
 	// MoveTree carries out a plan. After an interruption it can be repeated from a new snapshot.
 	MoveTree(ctx context.Context, m session.Move) error
-	// MoveBack is MoveTree back to the start of a move that failed on its way to a tree.
+	// MoveBack carries out a plan that returns to the start of a move, after that move has failed on its way to the tree
+	// `failed`.
 	MoveBack(ctx context.Context, m session.Move, failed session.Tree) error
-	// DropBegun removes files that a failed move between two trees has added or begun to write. They contain no one's
-	// work.
+	// DropBegun removes files that a failed move between two trees has added or begun to write. These files contain no
+	// work of the user or an agent.
 	DropBegun(ctx context.Context, from, failed session.Tree) error
 }
 
-// Backups has rescues and auto-saves.
+// Backups has the copies of files that are in no checkpoint: rescues, made before a move overwrites files, and
+// auto-saves, made while an agent works.
 type Backups interface {
 	// Rescue saves a snapshot under refs/wfs/<id>/rescue/<n> and returns the ref's name.
 	Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error)
@@ -108,7 +113,7 @@ type Backups interface {
 type Operations interface {
 	// Ops lists operations, newest first.
 	Ops(ctx context.Context) ([]session.Op, error)
-	// LogOp appends an operation that a dead process has not logged, see hand.Git.
+	// LogOp appends an operation that a process did not log before it died, see hand.Git.
 	LogOp(ctx context.Context, op session.Op) (int64, error)
 }
 
@@ -124,7 +129,7 @@ type Kit struct {
 type Mover struct {
 	*hand.Hand
 	*Kit
-	Halfway []string // rescues of files found half-way through a move or finish
+	Halfway []string // refs of rescues made because files changed in the middle of a move or finish
 }
 
 // Going makes sessions current in the work tree, and leaves them.
@@ -149,7 +154,7 @@ type FinishTurn struct {
 // Restoring restores deleted sessions.
 type Restoring struct{ *Kit }
 
-// Saves finds backups to restore.
+// Saves finds the backups that a session can be restored to.
 type Saves struct{ *Kit }
 
 // All has the transitions of a session in hand.

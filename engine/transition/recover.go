@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Recover brings files and refs of a dead process to the old state or the new one. The last event of the journal
-// decides:
+// Recover brings the files and refs that a dead process was changing to the old state or the new one. The last event of
+// the journal decides:
 //
 //	a turn, ledger not moved       it did not happen, and is dropped; its objects are garbage, the work tree is unchanged
 //	ledger moved, no journal yet   settle the turn: branch, HEAD, index
@@ -55,9 +55,9 @@ func (a *All) Recover(ctx context.Context) error {
 	return nil
 }
 
-// settle applies the ref moves of the ledger tip's turn if its process died before it could. The evidence is the
-// previous journal, which still ends with that turn. Without it (the clone's state was deleted, or the user reset a
-// branch on purpose) nothing is moved.
+// settle applies the ref moves of the turn at the ledger's tip, if the process that made the turn died before it could.
+// That is certain if the previous journal still exists and ends with that turn. Without this journal, the clone's state
+// was deleted or the user has reset a branch on purpose, so settle moves nothing.
 func (h *FinishTurn) settle(ctx context.Context) error {
 	turn, op, err := h.lastTurn(ctx)
 	if err != nil || turn == nil {
@@ -79,7 +79,7 @@ func (h *FinishTurn) settle(ctx context.Context) error {
 		return nil
 	}
 	if op != nil && isCheckpoint(op.Kind) && turn.Worktree != h.Git.Worktree() {
-		op = nil // it moved no files; index and log belong to another work tree
+		op = nil // the turn moved no files, and index and operation log belong to another work tree
 	}
 	if op != nil {
 		gone, err := h.elsewhere(ctx, *turn, op.Summary)
@@ -87,7 +87,7 @@ func (h *FinishTurn) settle(ctx context.Context) error {
 			return err
 		}
 		if gone {
-			op = nil // its log is gone, too
+			op = nil // the operation log of that work tree is gone, too
 		}
 	}
 	settled, err := h.Git.Settle(ctx, h.ID, *turn)
@@ -111,7 +111,8 @@ func (h *FinishTurn) settle(ctx context.Context) error {
 				Note:  h.noteOf(ctx, session.MoveKind(op.Kind), *turn, n)})
 		}
 	}
-	// The new journal removes the evidence: a branch that is moved back from now on was moved on purpose.
+	// The new journal replaces the previous one. So if the branch is moved back from now on, settle will take that as the
+	// user's intention.
 	if h.Files, err = h.OpenFiles(h.ID, before); err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func (h *FinishTurn) lastTurn(ctx context.Context) (*session.Turn, *session.Op, 
 	ev := events[len(events)-1]
 	switch b := ev.Body.(type) {
 	case session.Checkpointed:
-		if b.Trigger == session.TriggerBirth && b.Turn.HeadNew != "" { // in its own work tree
+		if b.Trigger == session.TriggerBirth && b.Turn.HeadNew != "" { // a session created in a work tree of its own
 			op := opOfBirth(h.Hand, ev, b.Turn)
 			return &b.Turn, &op, nil
 		}
@@ -152,7 +153,7 @@ func (h *FinishTurn) lastTurn(ctx context.Context) (*session.Turn, *session.Op, 
 		return &b.Turn, &op, nil
 	}
 	if op, ok := h.RecordedOp(ev); ok {
-		op.Turn.Worktree = h.Git.Worktree() // any work tree will do: nothing moves
+		op.Turn.Worktree = h.Git.Worktree() // the log of any work tree will do, because no file moves
 		return &op.Turn, &op, nil
 	}
 	return nil, nil, nil

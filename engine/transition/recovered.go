@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// elsewhere refuses to continue if a move of another work tree was interrupted: only there can its files, index and
-// HEAD be completed. It reports true if that work tree is gone.
+// elsewhere refuses to continue if the interrupted turn `t` moves the files of another work tree: the files, index and
+// HEAD of that work tree can be completed only there. It returns true if that work tree is gone.
 func (h *Mover) elsewhere(ctx context.Context, t session.Turn, summary string) (gone bool, err error) {
 	if t.Worktree == h.Git.Worktree() {
 		return false, nil
@@ -30,11 +30,11 @@ type Recovered struct {
 	Session session.ID
 	Did     string // the summary of the operation
 	Became  Became
-	Why     string   // why it was given up, or a remark about a completed one, or ""
+	Why     string   // why it was given up, or a remark if it was completed, or ""
 	Op      int64    // number in the operation log if it was completed
 	Rescued string   // ref with the files from before it, "" for none
-	Found   []string // refs with the files found half-way, including later edits
-	// the note that its own process would have printed about uncommitted changes on the target branch, or ""
+	Found   []string // refs with the files found half-way, including edits made since
+	// the note about uncommitted changes on the target branch that the dead process would have printed, or ""
 	Note string
 }
 
@@ -44,7 +44,7 @@ type Became string
 // Outcomes of an interrupted operation.
 const (
 	Completed Became = "completed"
-	GivenUp   Became = "given_up" // the files are as they were found
+	GivenUp   Became = "given_up" // it will not be completed; the files are as they were found
 	Dropped   Became = "dropped"  // it did not happen
 )
 
@@ -95,7 +95,7 @@ func (h *Mover) rescueHalfWay(ctx context.Context, m session.MoveStarted, snap s
 	return err
 }
 
-// keptAt remembers a rescue for the final message.
+// keptAt remembers the ref of a rescue for the final message and for the turn.
 func (h *Mover) keptAt(ref string) {
 	if !slices.Contains(h.Halfway, ref) {
 		h.Halfway = append(h.Halfway, ref)

@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// keptIn returns the directory with the refs of a deletion, given its moves. It ends in a slash; "" for none.
+// keptIn returns the directory of refs in which a deletion keeps the session's refs, given the turn of the deletion.
+// The directory ends in a slash; "" if the turn is no deletion.
 func keptIn(t session.Turn) string {
 	for _, m := range t.Refs {
 		if dir, ok := strings.CutSuffix(m.Ref, "ledger"); ok && strings.HasPrefix(dir, DeletedPrefix) {
@@ -50,7 +51,7 @@ func Undeletes(ops []session.Op, op session.Op) (bool, error) {
 	return kind == hand.OpDelete && !redo || kind == hand.OpRestore && redo, err
 }
 
-// UndoDelete undoes a deletion. The caller holds the session's driver lock.
+// UndoDelete undoes the operation `op`, a deletion. The caller holds the session's driver lock.
 func (e *Restoring) UndoDelete(ctx context.Context, op session.Op) (*Relocated, error) {
 	if err := e.mayUndelete(ctx, op); err != nil {
 		return nil, err
@@ -88,7 +89,8 @@ func (e *Restoring) Restore(ctx context.Context, id session.ID, dir string) (*Re
 	return e.restoreAs(ctx, id, dir, "restore "+string(id), 0)
 }
 
-// BringBack restores a session that PutAway deleted, for the redo of an operation.
+// BringBack restores a session that PutAway deleted, before the operation that created the session is redone. It does
+// nothing for other operations, or if the session exists.
 func (e *Restoring) BringBack(ctx context.Context, op session.Op) error {
 	kind, redo, err := e.original(ctx, op)
 	if err != nil || kind != string(session.MoveNew) || !redo {
@@ -110,7 +112,8 @@ func (e *Restoring) BringBack(ctx context.Context, op session.Op) error {
 	return err
 }
 
-// restoreAs reverses the moves of a deletion, and logs the operation.
+// restoreAs restores a deleted session from the refs below `dir`, and logs that as an operation. `undoes` is the number
+// of the undone operation, 0 for `wfs delete --restore`.
 func (e *Restoring) restoreAs(ctx context.Context, id session.ID, dir, summary string, undoes int64) (*Relocated,
 	error) {
 	var n int64
@@ -160,7 +163,8 @@ func (e *Restoring) bringRefs(ctx context.Context, id session.ID, dir, why strin
 	return err
 }
 
-// restorable returns the ledger's tip that moves restore. It refuses if its objects are gone.
+// restorable returns the tip of the ledger that the ref moves `back` restore. It refuses if objects of the tip are
+// gone.
 func (e *Kit) restorable(ctx context.Context, id session.ID, back []session.RefMove) (session.Commit, error) {
 	if n := len(back); n > 0 && back[n-1].Ref == session.LedgerOf(id) {
 		if there, err := e.Git.Exists(ctx, back[n-1].New); err != nil || there {
@@ -171,8 +175,8 @@ func (e *Kit) restorable(ctx context.Context, id session.ID, back []session.RefM
 		Message: fmt.Sprintf("the deleted data of %s is permanently gone", id), Hint: "wfs list"}
 }
 
-// unneeded returns the copies of restored refs. A ref that was created again meanwhile was not restored, and its copy
-// may be all that keeps its commits reachable.
+// unneeded returns the moves that remove the copies of restored refs. A ref that another process has created again
+// meanwhile was not restored. Its copy stays, because only the copy may keep the commits reachable.
 func unneeded(copies, back []session.RefMove, s session.Settled) []session.RefMove {
 	there := map[session.Commit]bool{}
 	for _, m := range back {
@@ -182,8 +186,8 @@ func unneeded(copies, back []session.RefMove, s session.Settled) []session.RefMo
 	return slices.DeleteFunc(copies, func(m session.RefMove) bool { return !there[m.Old] })
 }
 
-// neverDeleted drops the deletion from the journal before the session exists again. Otherwise the next command would
-// complete it.
+// neverDeleted drops a deletion that is recorded in the journal, before the session exists again. Otherwise the next
+// command would complete the deletion. `why` is the reason to record.
 func (e *Restoring) neverDeleted(ctx context.Context, id session.ID, tip session.Commit, why string) error {
 	h, err := e.At(ctx, id, tip)
 	if err != nil || h.S.Deleting == nil {

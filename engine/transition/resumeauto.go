@@ -14,11 +14,13 @@ import (
 type AutoFound struct {
 	session.AutoSave
 	Checkpoint int
-	// tree at the start of the interrupted attempt's visit; "" for a rescue, whose files are a person's
+	// tree at the start of the visit (the attempts in a row at one phase) that the interrupted attempt belongs to; "" for
+	// a rescue, because its files are a person's
 	Since session.Tree
 }
 
-// FindBackup returns a rescue of a session that was made while its branch was checked out.
+// FindBackup returns the rescue with the given number. It refuses a rescue that was not made while the session's branch
+// was checked out.
 func (e *Saves) FindBackup(ctx context.Context, id session.ID, number string) (*AutoFound, error) {
 	ref := session.RescueOf(id, number)
 	a, err := e.Git.Backup(ctx, ref)
@@ -37,9 +39,9 @@ func (e *Saves) FindBackup(ctx context.Context, id session.ID, number string) (*
 	return e.upon(ctx, id, a)
 }
 
-// FindAuto returns the session's auto-save unless it is stale: since then, at most the recovery of an interrupted run
-// may have happened, which made a checkpoint of the files. Recovery may make an auto-save stale, so call this before
-// the session is opened.
+// FindAuto returns the session's auto-save, and refuses a stale one. The auto-save is stale if anything has happened in
+// the session since, except for the recovery of an interrupted run, which makes a checkpoint of the files. Opening the
+// session recovers it and may make the auto-save stale, so call FindAuto before.
 func (e *Saves) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error) {
 	a, err := e.Git.Auto(ctx, id)
 	if err != nil {
@@ -61,7 +63,7 @@ func (e *Saves) FindAuto(ctx context.Context, id session.ID) (*AutoFound, error)
 	return e.upon(ctx, id, a)
 }
 
-// upon finds the checkpoint that a backup is based on.
+// upon adds to a backup the checkpoint that it is based on and, for an auto-save, the tree at the start of the visit.
 func (e *Saves) upon(ctx context.Context, id session.ID, a *session.AutoSave) (*AutoFound, error) {
 	s, err := e.AtTip(ctx, id, a.Ledger)
 	if err != nil {
@@ -112,8 +114,8 @@ func (e *Saves) stale(ctx context.Context, id session.ID, a *session.AutoSave) (
 	return true, nil
 }
 
-// ResumeAuto restores the files of a backup, on the checkpoint that it is based on. It saves the current files, like
-// every move.
+// ResumeAuto restores the files of a backup, on the checkpoint that it is based on. Like every move, it saves the
+// current files first.
 func (h *Going) ResumeAuto(ctx context.Context, a *AutoFound) (*Relocated, error) {
 	r, err := h.resumeAuto(ctx, a)
 	if err != nil {

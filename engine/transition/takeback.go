@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// isRecord reports whether an operation changed only the session's record.
+// isRecord reports whether an operation, which is of this kind or an undo of one, changed only the session's record and
+// no files.
 func isRecord(kind string, op session.Op) bool {
 	switch kind {
 	case hand.OpAbandon, hand.OpRevive, hand.OpRename, hand.OpEdit, hand.OpRepin, hand.OpPhase, hand.OpNote,
@@ -23,7 +24,8 @@ func isRecord(kind string, op session.Op) bool {
 	return false
 }
 
-// isCheckpoint reports whether an operation, not a record, made a checkpoint and left the files unchanged.
+// isCheckpoint reports whether an operation of this kind, for which isRecord is false, made a checkpoint and left the
+// files unchanged.
 func isCheckpoint(kind string) bool {
 	return kind == hand.OpCheckpoint || kind == hand.OpApprove || kind == hand.OpReject
 }
@@ -33,8 +35,8 @@ func recorded(n int64, summary string) *Relocated {
 		Summary: summary, To: -1}}}
 }
 
-// takeBack restores the session's record from before an operation. It removes nothing from history: it is a turn like
-// any other. It returns the number of its operation.
+// takeBack undoes an operation that changed only the session's record: it restores the former values `f`. It removes
+// nothing from history, because it is a turn like any other. It returns the number of its own operation.
 func (h *Undoing) takeBack(ctx context.Context, op session.Op, t turning, f session.Former) (int64, error) {
 	if f.Spec != nil {
 		text, err := h.Git.File(ctx, t.ledger, session.FileSpec)
@@ -52,13 +54,14 @@ func (h *Undoing) takeBack(ctx context.Context, op session.Op, t turning, f sess
 		return session.TakenBack{Summary: summaryOfUndo(op), Undoes: op.Number, Former: f, Turn: turn}
 	})
 	if err == nil {
-		err = h.KeepExclude(ctx) // the exclude file follows the allowed paths
+		err = h.KeepExclude(ctx) // update the exclude file, which also has the allowed paths
 	}
 	return n, err
 }
 
-// planTakeBack returns the changes of an operation to the session's record. It refuses if they cannot be undone because
-// the same part was changed since.
+// planTakeBack returns the session before and after an operation, and the values `f` of its record that the operation
+// changed, as they were before. It refuses if a later operation has changed the same values, or if an open attempt
+// depends on them.
 func (h *Undoing) planTakeBack(ctx context.Context, op session.Op) (t turning, f session.Former, err error) {
 	if t, err = h.around(ctx, op); err != nil {
 		return t, f, err
@@ -76,7 +79,8 @@ func (h *Undoing) planTakeBack(ctx context.Context, op session.Op) (t turning, f
 	return t, f, nil
 }
 
-// insteadOf returns the command that does by hand what the undo would do. at is the session's former checkpoint.
+// insteadOf returns the command by which the user can restore the values `f` when the undo is refused. `at` is the
+// number of the checkpoint that was current before the operation.
 func (h *Undoing) insteadOf(f session.Former, at int) string {
 	switch {
 	case f.Notes != nil:
@@ -102,7 +106,8 @@ func orElse(s, other string) string {
 	return s
 }
 
-// pinFormer pins the plan of an earlier ledger commit again, with its limits.
+// pinFormer makes the plan of an earlier ledger commit the session's plan again, together with the limits of that
+// commit on the size and number of new files.
 func (h *Undoing) pinFormer(ctx context.Context, ledger session.Commit) error {
 	docs, err := h.documentsOf(ctx, ledger, session.FilePlan, session.FileWorkflow, session.FileBaseline)
 	if err != nil {

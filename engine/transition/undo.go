@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// original follows undos down to the operation that they are about. With redo, undoing op means to do that operation
-// again; otherwise it means to undo it.
+// original follows a chain of undos from op to the operation that is not an undo, and returns the kind of that
+// operation. If `redo` is true, undoing op carries out that operation again; if not, undoing op undoes it.
 func (e *Kit) original(ctx context.Context, op session.Op) (kind string, redo bool, err error) {
 	ops, err := e.Git.Ops(ctx)
 	if err != nil {
@@ -22,7 +22,7 @@ func (e *Kit) original(ctx context.Context, op session.Op) (kind string, redo bo
 	return originalIn(ops, op)
 }
 
-// originalIn is original, given the operations of op's work tree.
+// originalIn does the same as original, with `ops` as the operations of op's work tree.
 func originalIn(ops []session.Op, op session.Op) (kind string, redo bool, err error) {
 	byNumber := map[int64]session.Op{}
 	for _, o := range ops {
@@ -38,8 +38,8 @@ func originalIn(ops []session.Op, op session.Op) (kind string, redo bool, err er
 	return op.Kind, redo, nil
 }
 
-// Undoable returns the operations that the next undo undoes, in that order: the newest one of this work tree that is
-// not undone yet, and earlier ones of the same command.
+// Undoable returns the operations that the next `wfs undo` undoes, in the order in which it undoes them: the newest
+// operation of this work tree that is not undone yet, and earlier ones of the same command.
 func (e *Kit) Undoable(ctx context.Context) ([]session.Op, error) {
 	undo, redo, err := e.standing(ctx)
 	if err == nil && len(undo) == 0 {
@@ -53,7 +53,8 @@ func (e *Kit) Undoable(ctx context.Context) ([]session.Op, error) {
 	return oplog.Together(undo), err
 }
 
-// Redoable returns the undos that the next redo undoes, in that order.
+// Redoable returns the operations, all of them undos, that the next `wfs redo` undoes, in the order in which it undoes
+// them.
 func (e *Kit) Redoable(ctx context.Context) ([]session.Op, error) {
 	_, redo, err := e.standing(ctx)
 	if err == nil && len(redo) == 0 {
@@ -73,8 +74,8 @@ func (e *Kit) standing(ctx context.Context) (undo, redo []session.Op, err error)
 }
 
 // Undo undoes an operation of this session: files, index, HEAD, refs and the session's record return to their state
-// before it. A ref is moved only if it is still where the operation left it. Edits made since are rescued. The redo,
-// which is the undo of an undo, restores them.
+// before the operation. A ref is moved only if it is still where the operation left it. Edits made since the operation
+// are rescued. The redo, which is the undo of an undo, restores these edits.
 func (h *Undoing) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 	v, err := h.reverse(ctx, op)
 	if err != nil {
@@ -100,7 +101,8 @@ type reversal struct {
 	relocation      Relocation
 }
 
-// reverse plans the undo or redo of an operation. It refuses one that is impossible.
+// reverse plans the undo of an operation, which is a redo if the operation is an undo. It refuses if that is
+// impossible.
 func (h *Undoing) reverse(ctx context.Context, op session.Op) (v reversal, err error) {
 	kind, redo, err := h.original(ctx, op)
 	switch {
@@ -116,10 +118,10 @@ func (h *Undoing) reverse(ctx context.Context, op session.Op) (v reversal, err e
 	}
 	r := Relocation{How: session.MoveUndo, Summary: summaryOfUndo(op), Tree: op.Turn.TreeOld, Index: op.Turn.IndexOld,
 		raw: op.Turn.RawOld,
-		// the files were the user's before and after
+		// an operation that made a checkpoint left the files unchanged, and so does its undo
 		Head: op.Turn.HeadOld, Tip: op.Turn.HeadOldCommit, To: -1, undoes: op.Number, stay: isCheckpoint(kind)}
 	if kind == string(session.MoveNew) && !redo {
-		r.status = session.StatusAbandoned // before its birth it did not exist
+		r.status = session.StatusAbandoned // before its creation the session did not exist
 	} else if err := h.bringBack(ctx, op, &r); err != nil {
 		return v, err
 	}
@@ -128,8 +130,9 @@ func (h *Undoing) reverse(ctx context.Context, op session.Op) (v reversal, err e
 	return v, err
 }
 
-// asLeft returns the ref moves that undo an operation. It refuses unless HEAD and every ref are where the operation
-// left them, and the former HEAD's branch has not moved. to is the checkpoint that becomes current, if any.
+// asLeft returns the ref moves that undo an operation. It refuses if HEAD or a ref is not where the operation left it,
+// or if the branch that HEAD returns to has moved since. `to` is the number of the checkpoint that becomes current, -1
+// for none.
 func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.RefMove, error) {
 	head, err := h.Git.Head(ctx)
 	if err != nil {
@@ -173,7 +176,8 @@ func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.
 	if !strings.HasPrefix(back, "refs/") || op.Turn.HeadOldCommit == "" || slices.ContainsFunc(op.Turn.Refs, moved) {
 		return moves, nil
 	}
-	// The files would be older than the branch, and the next commit there would undo the newer commits.
+	// If the branch has moved, the restored files would be older than the branch, and the next commit there would undo the
+	// newer commits.
 	now, err := h.Git.Ref(ctx, back)
 	if err == nil && now != op.Turn.HeadOldCommit {
 		err = movedOn(op, session.ShortRef(back), orNone(now), orNone(op.Turn.HeadOldCommit), h.otherwise(ctx, op, to))
@@ -181,8 +185,9 @@ func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.
 	return moves, err
 }
 
-// backTo returns the command that moves HEAD to where an operation left it, or that goes on without the undo: commits
-// made since on a detached HEAD, which no ref reaches, get a branch first.
+// backTo returns the command to type if HEAD is not where an operation left it, at `on`. The command moves HEAD back
+// there, so that the undo becomes possible. If HEAD is detached at commits that no ref reaches, the command gives these
+// commits a branch and then continues without the undo.
 func (h *Undoing) backTo(ctx context.Context, op session.Op, head session.Head, on string) (string, error) {
 	switch {
 	case on == h.S.Branch():
@@ -211,7 +216,8 @@ func place(on string) string {
 	return session.Commit(on).Short()
 }
 
-// otherwise returns the command that comes closest to the result of an undo.
+// otherwise returns the command to type if an undo is refused. It is the one whose result is closest to that of the
+// undo.
 func (h *Undoing) otherwise(ctx context.Context, op session.Op, to int) string {
 	switch back := op.Turn.HeadOld; {
 	case to >= 0:
@@ -231,7 +237,8 @@ func orNone(c session.Commit) string {
 	return c.Short()
 }
 
-// summaryOfUndo returns the summary of the undo of an operation; undoing an undo is a redo.
+// summaryOfUndo returns the summary of the undo of an operation, which begins with "undo: ", or with "redo: " if the
+// operation is itself an undo.
 func summaryOfUndo(op session.Op) string {
 	if again, ok := strings.CutPrefix(op.Summary, "undo: "); ok && op.Undoes > 0 {
 		return "redo: " + again
@@ -242,7 +249,7 @@ func summaryOfUndo(op session.Op) string {
 	return "undo: " + op.Summary
 }
 
-// verbOf returns the command that undoes an operation, and the operation's summary; undoing an undo is a redo.
+// verbOf returns the command that undoes an operation, "undo" or "redo", and the summary of the operation.
 func verbOf(op session.Op) (verb, what string) {
 	verb, what, _ = strings.Cut(summaryOfUndo(op), ": ")
 	return verb, what
@@ -255,7 +262,8 @@ func movedOn(op session.Op, what, where, left, hint string) error {
 			left)}
 }
 
-// bringBack adds the operation's changes of the session's record, with its documents, to an undo.
+// bringBack adds to `r`, the move that undoes an operation, the values of the session's record that the operation
+// changed, as they were before, with the documents that belong to them.
 func (h *Undoing) bringBack(ctx context.Context, op session.Op, r *Relocation) error {
 	t, err := h.around(ctx, op)
 	if err != nil {
@@ -275,7 +283,8 @@ func (h *Undoing) bringBack(ctx context.Context, op session.Op, r *Relocation) e
 	return nil
 }
 
-// RanSince counts the attempts of agents and commands that were judged since an operation: no undo undoes those.
+// RanSince counts the attempts of agents and commands that were judged since an operation. An undo of the operation
+// does not undo these attempts.
 func (h *Undoing) RanSince(ctx context.Context, op session.Op) (int, error) {
 	commits, err := h.Git.Ledgers(ctx, h.ID)
 	i := slices.IndexFunc(commits, func(c session.LedgerCommit) bool { return c.Commit == op.Ledger })
@@ -292,7 +301,7 @@ type turning struct {
 	ledger        session.Commit // ledger commit before the turn
 }
 
-// around returns the session before and after an operation.
+// around returns the session right before and right after an operation.
 func (h *Undoing) around(ctx context.Context, op session.Op) (turning, error) {
 	var t turning
 	commits, err := h.Git.Ledgers(ctx, h.ID)
@@ -319,7 +328,8 @@ func (h *Undoing) around(ctx context.Context, op session.Op) (turning, error) {
 	return t, err
 }
 
-// begins returns the index of an operation's first event in its ledger commit, which ends with the operation.
+// begins returns the index of the first event that belongs to an operation. `events` are those of the operation's
+// ledger commit, which ends with the operation's own event.
 func begins(events []session.Event) int {
 	i := len(events) - 1
 	before := func(kind session.Kind) {
@@ -333,17 +343,17 @@ func begins(events []session.Event) int {
 			i--
 		}
 	case session.Checkpointed:
-		if b.Trigger == session.TriggerAttempt { // a person's answer
+		if b.Trigger == session.TriggerAttempt { // a person's answer, which began with the start of the attempt
 			before(session.KindAttemptStarted)
 		}
-	case session.Finished: // with the approval that a finish implies
+	case session.Finished: // a finish includes the approval that it implies
 		finishes := func(k session.Kind) bool {
 			return k == session.KindFinishStarted || k == session.KindDropped || k == session.KindAgreed
 		}
 		for i > 0 && finishes(events[i-1].Kind()) {
 			i--
 		}
-	case session.PhaseMoved: // with the reason, if it was a rejection
+	case session.PhaseMoved: // a rejection includes the note with its reason
 		if i > 0 {
 			if n, ok := events[i-1].Body.(session.Noted); ok && n.Back {
 				i--
@@ -353,7 +363,7 @@ func begins(events []session.Event) int {
 	return i
 }
 
-// documentsOf reads documents of a ledger commit for the next one. A missing document becomes an empty one.
+// documentsOf reads documents of a ledger commit for the next one. A missing document becomes the empty JSON object.
 func (h *Mover) documentsOf(ctx context.Context, ledger session.Commit, names ...string) (session.Files, error) {
 	docs := session.Files{}
 	for _, name := range names {
