@@ -246,8 +246,8 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 			return Fails, nil, err
 		}
 	}
-	// A person decides if the phase may remove tests, or if the tests were removed before the freeze, so that this phase
-	// cannot restore them.
+	// A person decides if the phase may remove tests, or if the tests were removed before the freeze, so that the
+	// phase cannot restore them.
 	if mayRemove(t.Req) || !ref.newest && (t.gone || maybeMeant(t.Req, res.Failing)) {
 		t.ask(ref.aside, fmt.Sprintf("the code fails %s, which were changed or removed: %s", ref.says, res.Reason))
 		return Fails, nil, nil

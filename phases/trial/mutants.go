@@ -88,7 +88,7 @@ func (t lapTests) asksResults(ctx context.Context) error {
 			return nil
 		}
 		deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return run.Passes(id) == step.notice })
-		if len(deaf) == 0 || !step.notice && len(deaf) < len(t.Tests) && step.only != nil { // one that notices is enough
+		if len(deaf) == 0 || !step.notice && len(deaf) < len(t.Tests) && step.only != nil { // one test is enough
 			t.Tried(tryResults, Holds, "the lap's tests notice "+others.says)
 			return nil
 		}

@@ -150,7 +150,7 @@ func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	return t.Worth(ctx, makesPass)
 }
 
-// nameFrozen removes from the lap's targets all tests that the frozen tests do not have. Nobody expected these tests,
+// nameFrozen removes from the lap's targets all tests that the frozen tests do not have. The lap did not require these tests,
 // since they came later.
 func (t *Trial) nameFrozen() {
 	if t.asked == nil || t.asked.Verdict != session.Pass {
