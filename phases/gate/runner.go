@@ -168,7 +168,9 @@ func (x *execution) connect(log *process.Log) (pipes []*lockedStream) {
 	var mu sync.Mutex
 	people := io.MultiWriter(log, x.tail)
 	if x.run.Gate.Format == workflows.FormatGoTest {
-		people, x.tail.secrets = log, x.Secrets // the lines of text for people are in the events
+		// The parser extracts the lines for people from the events and passes them to x.tail. A secret may be complete
+		// only then, so secrets are removed there again.
+		people, x.tail.secrets = log, x.Secrets
 	}
 	pipe := func(parser io.Writer) io.Writer {
 		s := &lockedStream{&mu, x.Secrets.Streams(people, parser), x.count}
