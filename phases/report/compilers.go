@@ -47,7 +47,7 @@ func (c *compilers) line(text string) {
 		rest := strings.TrimSpace(strings.TrimPrefix(text, "[ERROR]"))
 		if symbol, ok := strings.CutPrefix(rest, "symbol:"); ok {
 			last := &c.list[len(c.list)-1]
-			_, name, _ := strings.Cut(strings.TrimSpace(symbol), " ") // "method sub(int,int)", "variable x of type Calc"
+			_, name, _ := strings.Cut(strings.TrimSpace(symbol), " ") // "method f(int)", "variable x of type T"
 			name, _, _ = strings.Cut(name, " ")
 			name, _, _ = strings.Cut(name, "(")
 			last.Missing = strings.Clone(name)

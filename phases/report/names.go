@@ -96,7 +96,7 @@ func Parent(id session.TestID) session.TestID {
 		return session.TestID(p)
 	}
 	class, name, ok := strings.Cut(s, "::")
-	if p, number := beforeLast(s, "::case_"); ok && number != "" && number[0] >= '0' && number[0] <= '9' { // rstest's table
+	if p, number := beforeLast(s, "::case_"); ok && number != "" && number[0] >= '0' && number[0] <= '9' { // rstest
 		return session.TestID(p)
 	}
 	if p := method(class, name); ok && p != "" {
