@@ -16,11 +16,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Baseline runs a plan's gates on the base before the agent works, twice if a test fails or a phase requires several
-// passing runs. A test that fails twice is known red, a test with different results is flaky; neither is held against
-// the session. A base without tests is fine if the runner itself ran.
+// Baseline runs a plan's gates on the base before the agent works. It runs a gate twice if a test fails or a phase
+// requires several passing runs. A test that fails twice is known red, and a test with different results is flaky;
+// both are ignored when the session's attempts are judged. A base without tests is fine if the test runner itself ran.
 //
-// An error means that a gate cannot judge here; it has the gate's last output.
+// An error means that a gate cannot judge attempts on this machine. It quotes the gate's last output.
 func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
 	session.Evidence, error) {
 	base := session.Baseline{Tree: tree}
@@ -65,24 +65,23 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 	return base, ev, nil
 }
 
-// mustAgree reports whether a phase requires several passing runs of a gate.
+// mustAgree reports whether some phase requires several passing runs of a gate.
 func mustAgree(p workflows.Plan, gate string) bool {
 	return slices.ContainsFunc(p.Workflow.Phases, func(ph workflows.Phase) bool {
 		return slices.ContainsFunc(ph.Gates, func(g workflows.Gate) bool { return g.Name == gate && g.Stable > 1 })
 	})
 }
 
-// baseRuns runs a plan's gates on a base.
 type baseRuns struct {
 	*Judge
 	plan   workflows.Plan
-	tree   *session.Tree // with the changes of gates that may change it
+	tree   *session.Tree // the base, with the changes that gates with may-change-tree made
 	runDir string
 }
 
-// first returns a gate's first run on the base. A run in a clean checkout is enough if the work tree has nothing more
-// and everything passes; otherwise the gate runs in the work tree. copied is the run in a clean checkout, nil for
-// none.
+// first returns a gate's first run on the base. It uses a cached run if there is one. If the work tree has nothing
+// that a clean checkout lacks, it tries a clean checkout first; if everything passes there, that run is enough.
+// Otherwise the gate runs in the work tree. copied is the run in the clean checkout, nil if there was none.
 func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gate.Run, err error) {
 	clean := g
 	clean.Where = workflows.Clean
@@ -110,8 +109,8 @@ func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gat
 	return run, copied, err
 }
 
-// inCopy runs a gate in a clean checkout of the base. It returns nil if the work tree has something that is missing
-// there, or if the gate could not run. An error means that ctx has ended.
+// inCopy runs a gate in a clean checkout of the base. It returns nil if the work tree has files that a clean checkout
+// lacks, or if the gate could not run in the checkout. An error means that ctx has ended.
 func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, error) {
 	if b.Bare == nil {
 		return nil, nil
@@ -132,7 +131,7 @@ func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, erro
 	return run, nil
 }
 
-// allPass reports whether there are tests, and all of them pass.
+// allPass reports whether a run has tests and all of them pass.
 func allPass(run *gate.Run) bool {
 	c := run.Report.Tests.Count()
 	return run.Exit == 0 && c.Passed > 0 && c.Passed == c.Total()
@@ -167,14 +166,15 @@ func (b baseRuns) run(ctx context.Context, g workflows.Gate, again bool) (*gate.
 		g.Name, b.changedTree(ctx, was, *b.tree))}
 }
 
-// refused says why a gate cannot judge, given its run on the base; nil if it can.
+// refused returns an error that says why a gate cannot judge, given its run on the base; nil if it can.
 func refused(run *gate.Run, where string) error {
 	switch {
 	case run.Astray() != "":
 		return run.Cannot("cannot judge: " + run.Astray())
 	case run.Ended == proc.Timeout:
 		return run.Cannot(fmt.Sprintf("did not finish within %s; set a longer timeout", run.Gate.Timeout))
-	case run.Ended != proc.NotStarted && run.NotInstalled() != "": // quote no output: its paths would mislead
+	// Quote no output in this case: its paths would mislead.
+	case run.Ended != proc.NotStarted && run.NotInstalled() != "":
 		return &gate.NotInstalledError{Reason: fmt.Sprintf("gate %s could not run%s: %s", run.Gate.Name, where,
 			run.NotInstalled())}
 	case run.Unable() != "":
@@ -185,13 +185,13 @@ func refused(run *gate.Run, where string) error {
 	return nil
 }
 
-// ChangedTreeError reports that a gate leaves files that git does not ignore.
+// ChangedTreeError reports that a gate created or changed files that git does not ignore.
 type ChangedTreeError struct{ reason string }
 
 func (e *ChangedTreeError) Error() string { return e.reason }
 
-// compare merges two runs on the same tree. A test that failed twice is red. A test with different results is flaky,
-// and counts as the worse one.
+// compare merges the results of two runs on the same tree. red lists the tests that failed twice. flaky lists the
+// tests with different results; each gets the worse one in tests.
 func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.TestID) {
 	tests = maps.Clone(a)
 	for id, s := range b {
@@ -203,7 +203,7 @@ func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.Test
 		switch {
 		case report.Bad(a[id]) && report.Bad(b[id]):
 			red = append(red, id)
-		case a[id] != b[id]: // also if it did not run
+		case a[id] != b[id]: // including tests that ran only once
 			flaky = append(flaky, id)
 		}
 	}

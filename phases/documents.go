@@ -16,7 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
-// look judges a gate that runs no command.
+// look judges a gate that runs no command, but checks a document or the changed files.
 func (j *Judge) look(g workflows.Gate, r session.JudgeRequest) session.GateResult {
 	f := verdict.Finding{Verdict: session.Blocked, Class: session.ClassInfraError,
 		Reason: "this version of wfs does not know this kind of gate"}
@@ -62,11 +62,11 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) verdict.F
 	return f
 }
 
-// document is a parsed document of a session.
+// document is a document of a session, such as a plan, compared with the session's checklist of items.
 type document struct {
 	path          string
 	tasks         []checklist.Item
-	open, lacking []string // tasks that are not done; items without a task
+	open, lacking []string // tasks that are not done; items that have no task
 }
 
 func newDocument(path string, text []byte, items []string) document {
@@ -84,14 +84,16 @@ func newDocument(path string, text []byte, items []string) document {
 	return d
 }
 
-// mayBeMissing reports whether a gate requires only that no task is open, and the phase did not delete the document.
+// mayBeMissing reports whether a gate accepts that the document is missing. It does if it requires only that no task
+// is open, there are no items, and the phase did not delete the document.
 func (d document) mayBeMissing(g workflows.Gate, r session.JudgeRequest) bool {
 	return slices.Contains(g.Needs, workflows.NeedTicked) && !slices.Contains(g.Needs, workflows.NeedTasks) &&
 		len(r.Items) == 0 &&
 		!slices.ContainsFunc(r.Visit, func(c session.Change) bool { return c.Path == d.path && c.Status == "D" })
 }
 
-// lacks says which requirement of the gate is not met; "" if all are.
+// lacks returns a sentence about the first of the gate's requirements that the document does not meet; "" if it meets
+// all.
 func (d document) lacks(g workflows.Gate) string {
 	needs := func(n workflows.Need) bool { return slices.Contains(g.Needs, n) }
 	switch {
@@ -106,8 +108,8 @@ func (d document) lacks(g workflows.Gate) string {
 	return ""
 }
 
-// tasksOf returns the tasks for an item of the checklist: they begin with its text. If several items match, a task
-// belongs to the longest.
+// tasksOf returns those tasks that belong to an item of the checklist: tasks whose text begins with the item's text.
+// If the texts of several items match, a task belongs to the longest.
 func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.Item {
 	begins := func(task checklist.Item, words string) bool {
 		rest, ok := strings.CutPrefix(task.Text, words)
@@ -119,7 +121,7 @@ func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.It
 	})
 }
 
-// ticked returns the numbers of the items that the session's documents tick.
+// ticked returns the numbers of the items, from 1, whose tasks in the session's documents are all ticked.
 func (j *Judge) ticked(r session.JudgeRequest) []int {
 	var tasks []checklist.Item
 	for _, ph := range r.Plan.Workflow.Phases {
@@ -139,8 +141,8 @@ func (j *Judge) ticked(r session.JudgeRequest) []int {
 	return all
 }
 
-// judgeChanges requires a change since the phase was entered. The session's documents are not work, but may answer a
-// rejection.
+// judgeChanges judges a gate that requires a changed file since the phase was entered. Changes of the session's own
+// documents count only if a reviewer or a person sent the work back, since a document may be the answer.
 func judgeChanges(g workflows.Gate, r session.JudgeRequest) verdict.Finding {
 	for _, c := range r.Visit {
 		answer := r.SentBack && strings.HasPrefix(c.Path, brief.DocumentsDir(r.Session)+"/")
@@ -155,7 +157,8 @@ func judgeChanges(g workflows.Gate, r session.JudgeRequest) verdict.Finding {
 	return verdict.Finding{Verdict: session.Fail, Class: session.ClassUnchanged, Reason: reason}
 }
 
-// isWork reports whether a changed file is work, not a session's document, a setting of wfs, or the specification.
+// isWork reports whether a path is part of the work, in contrast to the session's documents, the settings of wfs and
+// the specification.
 func isWork(path string, r session.JudgeRequest) bool {
 	return !strings.HasPrefix(path, ".workflow/") && !strings.HasPrefix(path, ".wfs/") && path != r.Spec
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// due splits a phase's gates into those that judge this attempt and those that judge later. At least one command must
-// judge: if nothing changed in the paths of any, all of these run. Likewise, at least one of the gates that expect
-// red must judge.
+// due splits a phase's gates into those that judge this attempt and those that run later. At least one gate with a
+// command must judge: if all of them would be skipped because nothing changed in their paths, these run after all.
+// Likewise, if all gates that expect red would be skipped, all of them run.
 func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) {
 	gates := r.Phase.Gates
-	why := make([]string, len(gates)) // "": now
+	why := make([]string, len(gates)) // why a gate does not run now; "" if it does
 	for i, g := range gates {
 		why[i] = notYet(g, r)
 	}
@@ -29,8 +29,8 @@ func due(r session.JudgeRequest) (now []workflows.Gate, later []session.NotRun) 
 	return now, later
 }
 
-// atOnce makes gates of a kind judge now if none of them would. It affects gates that wait for the given reason; ""
-// means any.
+// atOnce makes gates run now if no gate of their kind would. Gates of this kind are those for which `is` returns true.
+// Of these, it affects the gates that were skipped for the given reason, or all if the reason is "".
 func atOnce(gates []workflows.Gate, why []string, reason string, is func(workflows.Gate) bool) {
 	for i, g := range gates {
 		if why[i] == "" && is(g) {
@@ -46,7 +46,8 @@ func atOnce(gates []workflows.Gate, why []string, reason string, is func(workflo
 
 const noPathChanged = "nothing changed in its paths"
 
-// notYet says why a gate does not judge this attempt, by its paths and its time; "" if it does.
+// notYet returns the reason why a gate does not judge this attempt; "" if it does. The reason is that its time has not
+// come, or that no file in its paths changed.
 func notYet(g workflows.Gate, r session.JudgeRequest) string {
 	to := r.Phase.On[workflows.Pass]
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// guarded returns the changed paths that a phase's guards forbid, sorted. Paths in `.wfs/` never count: they are not
-// part of a session.
+// guarded returns the changed paths that a phase's guards forbid, sorted. It ignores paths in `.wfs/`, because they
+// are not part of a session.
 func guarded(g workflows.Guards, changes []session.Change) []string {
 	var bad []string
 	for _, c := range changes {

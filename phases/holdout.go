@@ -18,12 +18,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Holdout runs gates in a clean checkout with hold-out tests on top; Clean must return such a checkout. In r, Known
-// are tests whose failures are ignored, and LapStart has the gates' results without the hold-out files, if known.
-// RunDir is a directory that the agent does not know: it receives the gates' output.
+// Holdout runs gates in a clean checkout to which the hold-out tests have been added. These are tests that the agent
+// does not know. Clean must return such a checkout. In r, Known lists tests whose failures are ignored, LapStart has
+// the gates' results without the hold-out files, if known, and RunDir is a directory for the gates' output that the
+// agent does not know.
 //
-// notes are for the user only, because they name tests. On the base, where nothing is done yet, they name definitions
-// that hold-out tests wait for, and tests that fail for another reason. An error means that ctx has ended.
+// notes are for the user only, because they name tests. If `base` is set, the tree is the base, where the hold-out
+// tests should fail: the notes then name definitions that hold-out tests need and that do not exist yet, and tests
+// that fail for another reason. An error means that ctx has ended.
 func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdout.Pack,
 	base bool) (out session.HoldoutResult, notes []string, err error) {
 	h := &heldRun{j: j, r: r, laid: laid, base: base, replaced: map[string]bool{},
@@ -60,7 +62,7 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 	return h.out, h.notes, nil
 }
 
-// run runs one gate. cannot is the reason if the gate cannot judge.
+// run runs one gate. If the gate cannot judge, cannot is the reason.
 func (h *heldRun) run(ctx context.Context, g workflows.Gate) (cannot string, err error) {
 	g.Where, g.Expect, g.Stable = workflows.Clean, workflows.ExpectPass, 0
 	h.j.Say("gate " + g.Name + " with hold-out tests …")
@@ -78,8 +80,8 @@ func (h *heldRun) run(ctx context.Context, g workflows.Gate) (cannot string, err
 	return "", h.judge(ctx, g, run)
 }
 
-// heldCannot says why a run with hold-out tests proves nothing, without quoting output. A timeout is a result:
-// without the hold-out files the gate finished in time.
+// heldCannot returns the reason why a run with hold-out tests proves nothing; "" if it is a result. It quotes no
+// output. A timeout is a result, because the gate finished in time without the hold-out files.
 func heldCannot(g *gate.Run) string {
 	switch {
 	case g.Changed != "":
@@ -100,17 +102,17 @@ type heldRun struct {
 	r        session.JudgeRequest
 	laid     holdout.Pack
 	base     bool
-	replaced map[string]bool // files of the tree that hold-out tests replace
+	replaced map[string]bool // paths of hold-out files that replace a file of the tree
 
 	out      session.HoldoutResult
 	failing  []session.TestID
 	failures []report.Failure
-	silent   []string // files whose tests no gate has run so far
-	asked    bool     // a gate with per-test results has run
+	silent   []string // hold-out files of which no test has run so far
+	asked    bool     // set once a gate with per-test results has run
 	notes    []string
 }
 
-// judge counts the results of one gate. Failing tests run once more, and count if they fail again.
+// judge counts the results of one gate. Failing tests run once more, and count only if they fail again.
 func (h *heldRun) judge(ctx context.Context, g workflows.Gate, run *gate.Run) error {
 	if run.Ended == proc.Timeout || !g.Format.PerTest() {
 		h.byExit(g, run)
@@ -127,12 +129,12 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, run *gate.Run) er
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil { // flaky tests are ignored
+		if err == nil { // the gate could not run again if err is set
 			l.PassedAgain(bad, again)
 			bad = slices.DeleteFunc(bad, run.Passes)
 		}
 	}
-	if run.Silent() && !run.Report.NoTests { // it ended before it reported a test
+	if run.Silent() && !run.Report.NoTests { // the runner failed before it reported a test
 		bad = append(bad, report.GateID(g.Name))
 	}
 	for id := range run.Report.Tests {
@@ -146,7 +148,7 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, run *gate.Run) er
 	return nil
 }
 
-// byExit counts a gate whose per-test results are unknown.
+// byExit counts a gate by its exit code, as one passing or failing test, because its per-test results are unknown.
 func (h *heldRun) byExit(g workflows.Gate, run *gate.Run) {
 	if run.Ended == proc.Exited && run.Exit == 0 {
 		h.out.Passed++
@@ -168,7 +170,8 @@ func (h *heldRun) fails(run *gate.Run, ids ...session.TestID) {
 	}
 }
 
-// failingOnce returns the tests that fail unexpectedly, without those that fail only because of their subtests.
+// failingOnce returns the tests that fail unexpectedly. It leaves out tests that fail only because their subtests
+// fail.
 func failingOnce(l *verdict.Lap) []session.TestID {
 	var list []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {
@@ -180,8 +183,8 @@ func failingOnce(l *verdict.Lap) []session.TestID {
 	return list
 }
 
-// noteBase notes oddities on the base, where hold-out tests should fail: other tests that fail together with them,
-// and files that cannot be built or loaded.
+// noteBase adds notes about the run on the base, where hold-out tests should fail because their code is missing. It
+// notes other tests that fail only if the hold-out tests are there, and hold-out files that cannot be built or loaded.
 func (h *heldRun) noteBase(l *verdict.Lap, bad []session.TestID, own map[session.TestID]string) {
 	for _, id := range bad {
 		if l.Start[id] == session.TestPass && own[id] == "" && !l.Now.IsBroken(id) {
@@ -193,7 +196,8 @@ func (h *heldRun) noteBase(l *verdict.Lap, bad []session.TestID, own map[session
 			continue
 		}
 		what := cmp.Or(b.File, string(b.Unit))
-		if b.Missing != "" { // code still to be written, or a library not installed: a person can tell
+		// The name may be code that is still to be written, or a library that is not installed. A person can tell.
+		if b.Missing != "" {
 			h.notes = append(h.notes, what+" cannot run: "+b.Missing+" is not defined yet")
 			continue
 		}
@@ -206,8 +210,8 @@ func (h *heldRun) noteBase(l *verdict.Lap, bad []session.TestID, own map[session
 	}
 }
 
-// owned maps tests of a run to the hold-out file that contains them. A test that also ran without the files is
-// another one of that name, unless the hold-out file replaces a file.
+// owned maps each hold-out test of a run to the path of its hold-out file. A test that also ran without the hold-out
+// files is another test with the same name, unless the hold-out file replaces a file of the tree.
 func (h *heldRun) owned(run *gate.Run, plain session.Tests) map[session.TestID]string {
 	own := map[session.TestID]string{}
 	for _, f := range h.laid {
@@ -220,7 +224,8 @@ func (h *heldRun) owned(run *gate.Run, plain session.Tests) map[session.TestID]s
 	return own
 }
 
-// brings reports whether a hold-out file contains a test, given the test's id and the file that the runner reports.
+// brings reports whether a hold-out file contains a test. where is the file of the test according to the runner, "" if
+// unknown.
 func brings(f holdout.File, id session.TestID, where string) bool {
 	pkg, _ := report.SplitGo(id)
 	isGo := strings.HasSuffix(f.Path, "_test.go")
@@ -234,8 +239,8 @@ func brings(f holdout.File, id session.TestID, where string) bool {
 		slices.ContainsFunc(verdict.DeclaredNames(id), func(n string) bool { return verdict.HasWord(f.Data, n) })
 }
 
-// left removes from silent the files with tests that a gate has run. Files that did not build or load were counted
-// already.
+// left removes from h.silent the hold-out files of which a test has run in this gate. It also removes files that could
+// not be built or loaded, because they were counted as failures already.
 func (h *heldRun) left(run *gate.Run, own map[session.TestID]string) {
 	for _, f := range h.laid {
 		if !h.asked && testpaths.IsTest(f.Path) {
@@ -254,7 +259,7 @@ func (h *heldRun) left(run *gate.Run, own map[session.TestID]string) {
 	})
 }
 
-// mayHold reports whether a file may belong to a unit that could not be built or loaded.
+// mayHold reports whether a file may be part of a unit that could not be built or loaded.
 func mayHold(b report.Breakage, path string) bool {
 	return b.Build || b.File != "" && report.SameFile(path, b.File) ||
 		strings.HasSuffix(path, ".go") && verdict.InPackage(path, string(b.Unit))

@@ -23,18 +23,20 @@ import (
 // Judge applies guards and runs gates in a work tree, and judges the results.
 type Judge struct {
 	trial.Bench
-	// Dirty returns the work tree's present tree, to see whether a gate changed it.
+	// Dirty returns the tree of the work tree as it is now. It shows whether a gate changed files.
 	Dirty func(ctx context.Context) (session.Tree, error)
-	// Links returns the symbolic links of a tree with their targets.
+	// Links returns the symbolic links of a tree, by path, with their targets.
 	Links func(ctx context.Context, tree session.Tree) (map[string]string, error)
-	// Bare reports whether the work tree has nothing that a clean checkout of the tree lacks. nil: unknown.
+	// Bare reports whether a clean checkout of the tree has all files of the work tree. May be nil if that cannot be
+	// found out.
 	Bare func(ctx context.Context, tree session.Tree) (bool, error)
-	// Cold is Clean without anything that gates built there before; nil if there is no such place.
+	// Cold is like Clean, but without files that gates built in earlier checkouts. It is nil if there is no place for
+	// such a checkout.
 	Cold func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
 }
 
-// Judge decides whether an attempt did what its phase asks for. Bad work is a verdict. An error means that it could
-// not decide: a gate could not be watched, the work tree could not be read, or ctx ended.
+// Judge decides whether an attempt did what its phase asks for. Bad work is a verdict, not an error. An error means
+// that it could not decide: a gate could not be started or observed, the work tree could not be read, or ctx ended.
 func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	out := session.Judgement{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen, Reason: "no gate judged it",
 		Evidence: session.Evidence{Tree: r.Tree, Gates: map[string]session.Tests{}}}
@@ -44,7 +46,8 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 		return out, nil
 	}
 	r.Phase.Gates, out.NotRun = due(r)
-	for _, n := range out.NotRun { // keep the known results of its tests
+	// The results of tests of a gate that does not run stay as they were at the lap's start.
+	for _, n := range out.NotRun {
 		j.Say("gate " + n.Gate + " not run: " + n.Why)
 		out.Evidence.Gates[n.Gate] = trial.StartOf(r, n.Gate)
 	}
@@ -73,8 +76,8 @@ func (j *Judge) Judge(ctx context.Context, r session.JudgeRequest) (session.Judg
 	return out, nil
 }
 
-// runGates runs the phase's gates, records their results, and returns the output of failing tests. The judgement
-// becomes a question if a gate has no place to run any more.
+// runGates runs the phase's gates, records their results in `out`, and returns the output of failing tests. If the
+// packages that a gate needs in a clean checkout have changed, the judgement becomes a question to a person.
 func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
 	error) {
 	files := j.Files(ctx, r)
@@ -88,7 +91,7 @@ func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *sessi
 		if errors.Is(err, session.ErrOtherPackages) {
 			out.Verdict, out.Class, out.Reason = session.Blocked, session.ClassAsked, otherPackages(g.Name, noCopy)
 			out.Question = &session.Question{Evidence: []string{out.Reason}, Packages: true}
-			out.Gates = nil // nothing was judged
+			out.Gates = nil // no gate has judged
 			return nil, nil
 		}
 		if err != nil {
@@ -101,7 +104,7 @@ func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *sessi
 		out.Gates, failures = append(out.Gates, res), append(failures, said...)
 		out.Evidence.Gates[g.Name] = run.Report.Tests
 		if res.Verdict == session.Blocked {
-			break // later gates could not judge, or would judge another tree
+			break // later gates could not judge either, or would judge another tree
 		}
 	}
 	out.Evidence.Tree = out.Tree
@@ -112,7 +115,8 @@ func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *sessi
 	return failures, nil
 }
 
-// runGate runs a gate on the judgement's tree, and updates the tree if the gate may change it.
+// runGate runs a gate on the judgement's tree. If the gate may change the tree, the changed tree becomes the
+// judgement's.
 func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRequest, files *verdict.Files,
 	out *session.Judgement) (res session.GateResult, run *gate.Run, err error) {
 	at, err := j.withoutCode(ctx, g, r)
@@ -125,7 +129,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	}
 	if res.Verdict == session.Fail && g.Where == workflows.Clean {
 		missed := j.missed(ctx, out.Tree, run, res.Class)
-		if res.Reason += missed.text; missed.packages { // if the agent insists, a person is asked
+		if res.Reason += missed.text; missed.packages { // a person is asked if the agent insists
 			out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
 		}
 	}
@@ -139,7 +143,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return res, run, err
 }
 
-// nothingAdded tells the agent why a lap's first phase does not pass without a new test.
+// nothingAdded completes the reason for the agent if a lap's first phase fails because no test was added or changed.
 func nothingAdded(r session.JudgeRequest, out *session.Judgement) {
 	w := r.Plan.Workflow
 	if out.Class != session.ClassNothingAdded || w.Laps == nil || r.Phase.Name != w.Start {
@@ -159,8 +163,8 @@ func nothingAdded(r session.JudgeRequest, out *session.Judgement) {
 	}
 }
 
-// forbidden says why an attempt fails before any gate runs: it changed paths that its phase may not change, made a
-// link that points outside the work tree, or wrote a key. class is "" if it did not.
+// forbidden returns the reason why an attempt fails before any gate runs: it changed paths that its phase may not
+// change, made a link that points outside the work tree, or wrote a key. class is "" if there is no such reason.
 func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class session.Class, why string,
 	paths []string) {
 	if paths := guarded(r.Phase.Guards, r.Visit); len(paths) > 0 {
@@ -183,8 +187,8 @@ func (j *Judge) forbidden(ctx context.Context, r session.JudgeRequest) (class se
 	return "", "", nil
 }
 
-// leadsOut returns a code file that became a link in this lap and points outside the work tree, with its target; ""
-// for none.
+// leadsOut looks for a code file that became a link in this lap and points outside the work tree. It returns the path
+// and the target of the link, or "" and "".
 func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to string) {
 	links, err := j.Links(ctx, r.Tree)
 	if err != nil || r.Approved {
@@ -199,14 +203,15 @@ func (j *Judge) leadsOut(ctx context.Context, r session.JudgeRequest) (path, to 
 	return "", ""
 }
 
-// inRunningOrder puts gates that may change the tree first, so that the others judge the resulting tree.
+// inRunningOrder returns the gates with those first that may change the tree, so that the others judge the resulting
+// tree.
 func inRunningOrder(gates []workflows.Gate) []workflows.Gate {
 	still := func(g workflows.Gate) bool { return !g.MayChangeTree }
 	moving := func(g workflows.Gate) bool { return g.MayChangeTree }
 	return append(slices.DeleteFunc(slices.Clone(gates), still), slices.DeleteFunc(slices.Clone(gates), moving)...)
 }
 
-// oneIsRed passes a gate that expects red and saw no new test, if another such gate saw one.
+// oneIsRed changes gates that expect red and saw no new test to passed, if another gate saw a new test fail.
 func oneIsRed(results []session.GateResult) {
 	red := func(g session.GateResult) bool { return g.Expect == string(workflows.ExpectRed) }
 	seen := slices.ContainsFunc(results, func(g session.GateResult) bool { return red(g) && g.Verdict == session.Pass })
@@ -218,8 +223,9 @@ func oneIsRed(results []session.GateResult) {
 	}
 }
 
-// shown returns the existing test that the agent named as covering the item, if it passed at the lap's start and now.
-// If the name matches several tests, all must. Gates without per-test results show nothing.
+// shown returns the existing test that, according to the agent, covers the item already. It returns "" unless this
+// test passed at the lap's start and passes now. If the agent's name for the test matches several, all of them must.
+// Gates without per-test results cannot confirm it.
 func shown(r session.JudgeRequest, now session.Evidence) session.TestID {
 	for _, g := range r.Phase.Gates {
 		if r.NothingLeft == "" || g.Expect != workflows.ExpectRed {
@@ -245,7 +251,7 @@ func (j *Judge) keepFailures(runDir string, list []report.Failure) {
 	}
 }
 
-// changedTree says which files changed while a gate ran.
+// changedTree returns a sentence with the files that changed while a gate ran.
 func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
 	what := "files that git does not ignore"
 	if changes := j.changesOf(ctx, from, to); len(changes) > 0 {
@@ -258,7 +264,7 @@ func (j *Judge) changedTree(ctx context.Context, from, to session.Tree) string {
 	return "the work tree changed while it ran: " + what
 }
 
-// changesOf lists the differences between two trees; none if they cannot be read.
+// changesOf returns the differences between two trees, or none if the trees cannot be read.
 func (j *Judge) changesOf(ctx context.Context, from, to session.Tree) []session.Change {
 	changes, err := j.Changes(ctx, from, to)
 	if err != nil {

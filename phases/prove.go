@@ -19,10 +19,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Prove runs gates that passed once more, in a clean checkout without leftovers of gates. If a gate that passed in a
-// clean checkout fails now, it depends on such leftovers. If a gate that passed in the work tree fails now, its
-// result on the base in a clean checkout decides: if it passes there, the tree is at fault; otherwise the gate
-// depends on its place, and the proof says that nothing is known about the tree. An error means that ctx has ended.
+// Prove runs gates that passed once more, in a clean checkout without files that earlier runs of gates left. A gate
+// that had passed in a clean checkout and fails now depends on such files. For a gate that had passed in the work tree
+// and fails now, its result on the base in a clean checkout decides: if it passes there, the tree is at fault.
+// Otherwise the gate's result depends on the place where it runs, and the proof says that nothing is known about the
+// tree. An error means that ctx has ended.
 func (j *Judge) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	p := session.Proof{Tree: r.Tree, Verdict: session.Pass, Class: session.ClassGreen,
 		Reason: "also passes in a clean checkout"}
@@ -73,7 +74,8 @@ func (j *Judge) proveGate(ctx context.Context, r session.JudgeRequest, g workflo
 	return j.blame(ctx, r, g, ranClean, res, run, p)
 }
 
-// blame decides whether the tree is at fault when a gate that passed before fails in a clean checkout.
+// blame decides whether the tree is at fault if a gate that passed before fails in a clean checkout. It records the
+// decision in p.
 func (j *Judge) blame(ctx context.Context, r session.JudgeRequest, g workflows.Gate, ranClean bool,
 	res session.GateResult, run *gate.Run, p *session.Proof) error {
 	missed := j.missed(ctx, r.Tree, run, res.Class)
@@ -98,13 +100,15 @@ func (j *Judge) blame(ctx context.Context, r session.JudgeRequest, g workflows.G
 	return nil
 }
 
-// cold returns the judge without leftovers of gates: build results, runners' caches, and compiled Python.
+// cold returns a judge whose gates find nothing that earlier runs left: no build results, no caches of test runners,
+// no compiled Python. done removes its temporary files.
 func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	empty, err := os.MkdirTemp(runDir, "compiled-")
 	at := *j
 	at.Env = append(slices.Clone(j.Env), "PYTHONPYCACHEPREFIX="+empty)
 	if j.Cold != nil {
-		began := false // later gates may need what earlier ones built
+		// Only the first checkout is cold: later gates may need what earlier ones built.
+		began := false
 		at.Clean = func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
 			if began {
 				return j.Clean(ctx, tree)
@@ -116,8 +120,8 @@ func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	return &at, func() { _ = os.RemoveAll(empty) }, err
 }
 
-// dependsOnPlace says why a failure in a clean checkout proves nothing about the tree: the gate is not known to give
-// the same result on the base in both places. It returns "" if it is.
+// dependsOnPlace returns the reason why a failure in a clean checkout proves nothing about the tree: the gate is not
+// known to give the same result on the base there and in the work tree. It returns "" if it is known.
 func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (string, error) {
 	if len(r.Baseline.Gates[g.Name]) == 0 {
 		return "it fails there, and its result on the base there is unknown", nil
@@ -125,7 +129,7 @@ func (j *Judge) dependsOnPlace(ctx context.Context, r session.JudgeRequest, g wo
 	return j.NoRoom(ctx, r, g)
 }
 
-// spokenOf returns the files and directories whose names occur in the output of a failing gate.
+// spokenOf returns those of the files and directories whose names occur in the output of a failing gate.
 func spokenOf(files []string, failed *gate.Run) []string {
 	var text strings.Builder
 	for _, line := range failed.Quoted() {
@@ -146,17 +150,19 @@ func otherPackages(gate, why string) string {
 	return fmt.Sprintf("gate %s in a clean checkout: %s", gate, why)
 }
 
-// noCopy is the reason why a gate cannot run in a clean checkout.
+// noCopy is the reason why a gate cannot run in a clean checkout after the installed packages changed.
 const noCopy = "the installed packages changed since the work began, and there is no copy of the former ones"
 
-// missing lists files and packages that a failing gate may have lacked in a clean checkout.
+// missing describes files and packages that were absent from a clean checkout, and may be the reason why a gate failed
+// there.
 type missing struct {
-	text     string   // to append to a reason
-	files    []string // in no checkpoint, at most MaxNamed
-	packages bool     // the installed packages have changed
+	text     string   // to append to the reason of the failure
+	files    []string // files of the work tree that are in no checkpoint, at most session.MaxNamed
+	packages bool     // the installed packages changed since the work began
 }
 
-// missed finds files and packages that a failing gate may have lacked in the clean checkout of a tree.
+// missed finds files and packages that were absent from the clean checkout of a tree, and may be the reason why a gate
+// failed there.
 func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gate.Run, class session.Class) (m missing) {
 	c, err := j.Clean(ctx, tree)
 	if err != nil {
@@ -181,7 +187,7 @@ func (j *Judge) missed(ctx context.Context, tree session.Tree, failed *gate.Run,
 	return m
 }
 
-// cannotProve records that there is no proof, and why.
+// cannotProve records in the proof that nothing is known about the tree, and why.
 func cannotProve(p *session.Proof, gate, why string) {
 	p.Verdict, p.Class = session.Blocked, session.ClassInfraError
 	p.Reason = "gate " + gate + ": " + why

@@ -9,9 +9,10 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// withoutCode returns the bench for a gate that expects red after the work went back to change a test. The code for
-// the previous test would make the changed one pass at once, so the tests run on the tree of the lap's start. Without
-// a place for that, it returns the judge's own bench.
+// withoutCode returns the bench on which to run a gate that expects red after a later phase sent the work back to
+// change a test. With the code that was written for the previous test, the changed test would pass at once. So the
+// gate runs on the code of the lap's start with the present tests, in a clean checkout. For all other gates, or if
+// there is no clean checkout, it returns the judge's own bench.
 func (j *Judge) withoutCode(ctx context.Context, g workflows.Gate, r session.JudgeRequest) (*trial.Bench, error) {
 	if !r.TestChange || g.Expect != workflows.ExpectRed || j.Clean == nil || r.LapTree == "" {
 		return &j.Bench, nil

@@ -13,12 +13,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// LockFile is the file in a run's directory whose lock the run's processes inherit. While it is held, one of them is
-// alive. If it is free, some may be alive too: some programs close inherited files.
+// LockFile is the file in a run's directory whose lock all processes of the run inherit. While the lock is held, one
+// of them is alive. If it is free, some may still be alive, because some programs close inherited files.
 const LockFile = "lock"
 
-// Alive lists the living processes of a run and of its gates: those with its id in their environment, and those that
-// hold its lock. If a holder is unknown, as on macOS, the list has an empty entry.
+// Alive returns the living processes of a run and of its gates. It finds processes that have the run's id in their
+// environment, and processes that hold the run's lock. If it is unknown which process holds the lock, as on macOS, the
+// list has one empty entry.
 func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	ids, held := r.living(runDir, runID)
 	const looks = 100
@@ -39,11 +40,12 @@ func (r *Runner) Alive(id session.ID, runDir, runID string) []session.Process {
 	return all
 }
 
-// maxExit is how long a process may take to exit. A large one with several threads then shows neither its environment
-// nor its files, but still holds the lock.
+// maxExit is how long Alive waits for a process that is exiting. A large process with several threads shows neither
+// its environment nor its files while it exits, but still holds the lock.
 const maxExit = time.Second
 
-// living returns the known process ids of a run, and whether one of its processes holds its lock.
+// living returns the ids of those living processes of a run that it can find, and whether any process holds the run's
+// lock.
 func (r *Runner) living(runDir, runID string) (ids []int, held bool) {
 	ids = proc.Marked(runMarker(runID), process.GateMarker+runDir+string(filepath.Separator))
 	lock := filepath.Join(runDir, LockFile)
@@ -57,7 +59,8 @@ func (r *Runner) living(runDir, runID string) (ids []int, held bool) {
 	return ids, held
 }
 
-// End ends the processes of a run whose wfs died, and of its gates, if they are proven to belong to it.
+// End ends the living processes of a run whose wfs died, and those of its gates. It ends only processes that are
+// proven to belong to the run, and returns the ids of processes that got a signal.
 func (r *Runner) End(id session.ID, runDir, runID string) []int {
 	find := func() []int {
 		return proc.Marked(runMarker(runID), process.GateMarker+runDir+string(filepath.Separator))
@@ -69,9 +72,9 @@ func (r *Runner) End(id session.ID, runDir, runID string) []int {
 	return proc.End(find, r.own(id, runDir, runID), grace, r.Hurry)
 }
 
-// own proves that a process belongs to a run: it has the marks of the run, session, clone and work tree, and did not
-// begin before the run. The proof fails if this wfs runs inside that run: an agent that calls wfs after its own wfs
-// died would end itself.
+// own returns the conditions that prove that a process belongs to a run: it has the environment entries of this run,
+// session, clone and work tree, and it did not begin before the run. If this wfs is itself a process of the run, they
+// hold for no process. Otherwise an agent that calls wfs after its own wfs died would end itself.
 func (r *Runner) own(id session.ID, runDir, runID string) proc.Proof {
 	since, _ := durable.ReadFile(filepath.Join(runDir, process.BeganFile), process.MaxBegan)
 	marks := r.marks(id, runDir, runID)
@@ -86,7 +89,7 @@ func (r *Runner) own(id session.ID, runDir, runID string) proc.Proof {
 	}}
 }
 
-// marks returns the environment entries that distinguish a run's processes from all others.
+// marks returns the environment entries that only the processes of this run have.
 func (r *Runner) marks(id session.ID, runDir, runID string) []string {
 	return []string{
 		"WFS_BRIEF=" + filepath.Join(runDir, BriefFile),

@@ -18,47 +18,48 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ExitWait is the exit code by which a command asks to be called again later (EX_TEMPFAIL of sysexits.h).
+// ExitWait is the exit code with which a command asks wfs to call it again later (EX_TEMPFAIL of sysexits.h).
 const ExitWait = 75
 
 const (
-	maxResult = 64 << 10 // bytes of a result file
+	maxResult = 64 << 10 // limit of a result file, in bytes
 	maxTime   = 253402300799
 )
 
-// answer is the answer of an agent or command about its run. None of it is evidence.
+// answer is what an agent or command says about its run. Nothing in it is evidence.
 type answer struct {
 	done bool
-	not  bool // it says that the work is not done
-	// unread: there was an answer that could not be read, so it is no yes. The note says why.
+	not  bool // the agent says that the work is not done
+	// unread is set if there was an answer that could not be read. It then counts as "not done", and note says why.
 	unread bool
 	waits  bool
-	until  int64 // Unix seconds; 0: unknown
+	until  int64 // when to call again, in Unix seconds; 0: unknown
 	ask    string
 	note   string
-	// change is the reason to go back to the phase that writes tests.
+	// change is the reason for which the work should go back to the phase that writes tests.
 	change string
-	// left is the existing test that shows that nothing is left to do.
+	// left is the name of an existing test which shows that nothing is left to do.
 	left string
 	cost float64
-	// review is a reviewer's verdict, nil for none.
+	// review is a reviewer's verdict; nil if there is none.
 	review *session.Review
 }
 
-// resultFile is the JSON of $WFS_RESULT. Unknown fields are ignored: a wrapper may keep its own there.
+// resultFile is the JSON object in the file at $WFS_RESULT. Unknown keys are ignored, because a wrapper of an agent
+// may store data of its own there.
 type resultFile struct {
 	Done      *bool           `json:"done,omitempty"`
 	Continue  bool            `json:"continue"`             // the work is not done yet; overrides done
-	WaitUntil json.RawMessage `json:"wait_until,omitempty"` // RFC 3339, or Unix seconds
-	Wait      string          `json:"wait"`                 // "15m", from now
+	WaitUntil json.RawMessage `json:"wait_until,omitempty"` // RFC 3339 or Unix seconds
+	Wait      string          `json:"wait"`                 // duration from now, such as "15m"
 	Ask       string          `json:"ask"`
 	CostUSD   float64         `json:"cost_usd"`
 	Note      string          `json:"note"`
 	Change    string          `json:"test_change"`
-	Nothing   string          `json:"nothing_left"` // the existing test that already shows the item
+	Nothing   string          `json:"nothing_left"` // the existing test that covers the item already
 }
 
-// readResult reads the answer that the run left at path. An empty file is no answer.
+// readResult reads the answer that a run left in the file at path. A missing or empty file is no answer.
 func readResult(path string, secrets *redact.Redactor, now func() time.Time) answer {
 	text, err := durable.ReadFile(path, maxResult)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +78,7 @@ func readResult(path string, secrets *redact.Redactor, now func() time.Time) ans
 	return a
 }
 
-// unreadable returns the answer for a result that could not be read.
+// unreadable returns the answer that stands for one that could not be read because of err.
 func unreadable(err error) answer {
 	why := process.Reason(err)
 	var wrong *json.UnmarshalTypeError
@@ -91,7 +92,7 @@ func unreadable(err error) answer {
 	return answer{unread: true, note: clipped("could not read the answer; it counts as \"not done\": " + why)}
 }
 
-// decodeResult reads the keys of an answer.
+// decodeResult parses the JSON object of an answer.
 func decodeResult(text []byte) (f resultFile, err error) {
 	switch {
 	case len(text) == 0:
@@ -102,7 +103,7 @@ func decodeResult(text []byte) (f resultFile, err error) {
 	return f, json.Unmarshal(text, &f)
 }
 
-// parseResult parses an answer.
+// parseResult parses the JSON object of an answer and checks its values.
 func parseResult(text []byte, now func() time.Time) (answer, error) {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	f, err := decodeResult(text)
@@ -122,7 +123,7 @@ func parseResult(text []byte, now func() time.Time) (answer, error) {
 	return a, nil
 }
 
-// waitAs reads how long an answer asks to wait.
+// waitAs takes over from f when the agent wants to be called again.
 func (a *answer) waitAs(f resultFile, now func() time.Time) error {
 	if f.Wait != "" {
 		d, err := time.ParseDuration(f.Wait)
@@ -166,7 +167,7 @@ func parseTime(raw json.RawMessage) (int64, error) {
 
 func short(s string) string { return safetext.Line(s, 40) }
 
-// clipped returns an external text that is safe to store and show, of limited length.
+// clipped returns a text of an agent or the project so that it is safe to store and to show. Longer texts are cut.
 func clipped(s string) string {
 	s = strings.TrimSpace(safetext.Strip(s))
 	n := 0
@@ -178,7 +179,7 @@ func clipped(s string) string {
 	return s
 }
 
-// conclude returns the result of a run that ended by itself.
+// conclude returns the result of a run that ended by itself, from its exit code and its answer.
 func conclude(exit int, a answer) session.RunResult {
 	r := session.RunResult{Exit: exit, Done: a.done, NotDone: a.not, Unread: a.unread, Review: a.review, Note: a.note,
 		Ask: a.ask, TestChange: a.change, NothingLeft: a.left,

@@ -24,14 +24,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// ErrorsFile has the standard error of an agent with a card. OutputFile has its other output.
+// ErrorsFile is the file with the standard error of an agent that has a card. Its standard output is in OutputFile. A
+// card describes an agent program: its command, its options and the format of its output.
 const ErrorsFile = "stderr.log"
 
-// maxErrors limits the end of standard error that a decoder gets, in bytes.
+// maxErrors limits how much of the end of standard error is read, in bytes.
 const maxErrors = 16 << 10
 
-// runAgent runs an agent by its card. If the conversation to resume no longer exists, a new one begins at once, with
-// a full brief; the attempt does not fail.
+// runAgent runs an agent as its card says. If the conversation to resume no longer exists, it starts a new one at
+// once, with a full brief, so that the attempt does not fail for this reason.
 func (a *attempt) runAgent(ctx context.Context) (session.RunResult, error) {
 	res, lost, err := a.converse(ctx, 1)
 	if err != nil || !lost {
@@ -51,7 +52,7 @@ func (a *attempt) runAgent(ctx context.Context) (session.RunResult, error) {
 	return again, err
 }
 
-// converse runs one process of an agent. lost: the conversation to resume does not exist.
+// converse runs an agent's program once. lost is set if the conversation that it should resume does not exist.
 func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult, lost bool, err error) {
 	agent, card := a.req.Plan.Agent, a.req.Plan.Agent.Card
 	w := &watched{req: &a.req, to: a.out.events, signs: &proc.Signs{Settle: a.Settle, Moved: a.moved(ctx)}}
@@ -100,7 +101,8 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 	return res, lost && a.req.Conversation != nil, nil
 }
 
-// writeFiles writes the files that a card's agent reads, and the agent's name and place, into the run's directory.
+// writeFiles writes files into the run's directory: those that the card has for the agent, the schema of the answer,
+// and the name and place of the agent.
 func (a *attempt) writeFiles(card *workflows.Card) error {
 	who, err := json.Marshal(session.Conversation{Agent: card.Name, Place: a.place()})
 	if err != nil {
@@ -121,7 +123,7 @@ func (a *attempt) writeFiles(card *workflows.Card) error {
 	return nil
 }
 
-// timeout returns how long a run may take: the agent's limit, or the time left in a budget if shorter.
+// timeout returns how long a run may take: the agent's time limit, or the time left in the budget if that is shorter.
 func (a *attempt) timeout() time.Duration {
 	most := a.req.Plan.Agent.Timeout
 	if left := a.req.LeftTime; left > 0 && (most <= 0 || left < most) {
@@ -130,7 +132,7 @@ func (a *attempt) timeout() time.Duration {
 	return most
 }
 
-// start runs a command in the work tree, with the settings common to agents and commands.
+// start runs a command in the work tree. It sets everything that is the same for agents and commands.
 func (a *attempt) start(ctx context.Context, spec proc.Spec) (proc.Result, error) {
 	id, dir := a.req.Started.RunID, a.req.RunDir
 	spec.Dir, spec.Grace, spec.Hurry, spec.Marker = a.Root, a.Grace, a.Hurry, runMarker(id)
@@ -148,7 +150,8 @@ func (a *attempt) start(ctx context.Context, spec proc.Spec) (proc.Result, error
 	return proc.Run(ctx, spec)
 }
 
-// exitOf tells a decoder how a process ended. A process stopped after its final message counts as ended by itself.
+// exitOf describes for a decoder how a process ended. A process that wfs stopped after its final message counts as
+// ended by itself.
 func exitOf(p proc.Result, stderr string) agents.Exit {
 	switch p.Ended {
 	case proc.Exited:
@@ -159,7 +162,7 @@ func exitOf(p proc.Result, stderr string) agents.Exit {
 	return agents.Exit{Code: p.Exit, Signal: p.Signal, Stopped: true, Stderr: stderr}
 }
 
-// ended concludes the result of a run from the end of the process, then from its stream, then from its claims.
+// ended makes the result of a run from the end of the process, the output stream, and the agent's claims.
 func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res session.RunResult, lost bool) {
 	a.out.flush()
 	card := a.req.Plan.Agent.Card
@@ -193,8 +196,8 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 	return res, class == agents.Lost
 }
 
-// reasonOf returns the class of a run's end. If wfs stopped the run, its reason takes precedence. A run that was
-// interrupted otherwise has crashed.
+// reasonOf returns the class that says why a run ended. If wfs stopped the run, wfs's reason replaces an unclear one.
+// A run that was interrupted, but not by wfs, counts as crashed.
 func reasonOf(p proc.Result, o *agents.Outcome, dead useless) agents.Class {
 	class := o.Class
 	if dead.class != "" && slices.Contains([]agents.Class{agents.Interrupted, agents.NoResult, agents.Crashed}, class) {
@@ -207,7 +210,7 @@ func reasonOf(p proc.Result, o *agents.Outcome, dead useless) agents.Class {
 	return class
 }
 
-// claims records an agent's claims about its work.
+// claims adds to the result what the agent says about its work.
 func claims(said answer, res *session.RunResult) {
 	res.Done, res.NotDone, res.Unread, res.Review = said.done, said.not, said.unread, said.review
 	res.TestChange, res.NothingLeft = said.change, said.left
@@ -219,7 +222,8 @@ func claims(said answer, res *session.RunResult) {
 	}
 }
 
-// stopped records why a process was stopped. An earlier cause, such as a rate limit, takes precedence if known.
+// stopped adds to the result why wfs stopped the process. cause is a known earlier problem, such as a rate limit; it
+// replaces the outcome of a process that was stopped for inactivity.
 func (a *attempt) stopped(p proc.Result, cause agents.Class, res *session.RunResult) {
 	agent, out := a.req.Plan.Agent, a.out
 	switch p.Ended {
@@ -255,7 +259,7 @@ func (a *attempt) notStarted(why string) session.RunResult {
 	return session.RunResult{Outcome: session.OutcomeNotStarted, Exit: -1, Note: clipped(why)}
 }
 
-// outcomeOf returns the engine's outcome for a class.
+// outcomeOf returns the session's outcome for the class of a run's end.
 func outcomeOf(c agents.Class) session.Outcome {
 	switch c {
 	case agents.Crashed, agents.Lost:
@@ -263,10 +267,10 @@ func outcomeOf(c agents.Class) session.Outcome {
 	case agents.LimitHit:
 		return session.OutcomeLimit
 	}
-	return session.Outcome(c) // the others have equal names: a test checks that
+	return session.Outcome(c) // all other names are equal, as a test checks
 }
 
-// denied names the tools that were refused for lack of a person to permit them, each once.
+// denied returns the names of tools, each once, whose use was refused because nobody was there to permit it.
 func denied(calls []agents.Tool) []string {
 	var names []string
 	for _, c := range calls {
@@ -277,7 +281,7 @@ func denied(calls []agents.Tool) []string {
 	return names
 }
 
-// onlyRead are the beginnings of commands that claude runs without permission.
+// onlyRead lists the beginnings of commands that claude runs without asking for permission.
 var onlyRead = []string{"cat", "cd", "echo", "find", "grep", "head", "ls", "pwd", "sort", "tail", "true", "wc",
 	"git diff", "git log", "git show", "git status"}
 
@@ -286,8 +290,8 @@ var (
 	substituted  = lazyregexp.New("[$][A-Za-z0-9_({@*#?!]|`")
 )
 
-// refused returns the beginnings of commands that were refused for lack of a person to permit them: of a line with
-// several, the first that is not allowed.
+// refused returns the beginnings of commands that were refused because nobody was there to permit them. If a line has
+// several commands, it returns the first one that the agent may not run.
 func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedCommand {
 	var list []session.RefusedCommand
 	for _, c := range calls {
@@ -312,7 +316,9 @@ func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedComman
 	return list
 }
 
-// refusedPart returns the beginning of the command in a line that is not allowed, or the command with a variable.
+// refusedPart returns the beginning of the first command in a line that the agent may not run; "" if there is none. If
+// a command contains a variable or another substitution, it returns that command and true, because claude never
+// permits these.
 func refusedPart(line string, agent workflows.Agent) (text string, substitutes bool) {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("&|;", r) }) {
 		if agent.Card.Decoder == "claude" && substituted.MatchString(singleQuoted.ReplaceAllString(part, "")) {
@@ -325,7 +331,7 @@ func refusedPart(line string, agent workflows.Agent) (text string, substitutes b
 	return text, false
 }
 
-// allowed reports whether an agent may run a command with this beginning.
+// allowed reports whether the agent may run a command that begins with these words.
 func allowed(words string, agent workflows.Agent) bool {
 	begins := func(command string) bool { return strings.HasPrefix(words+" ", command+" ") }
 	return words == "cd" || agent.Card.Decoder == "claude" && slices.ContainsFunc(onlyRead, begins) ||
@@ -343,23 +349,24 @@ func spentOf(t cost.Total) agents.Spent {
 	return agents.Spent{USD: t.CostUSD, Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite}
 }
 
-// watched interprets an agent's stream as it arrives.
+// watched receives the events of an agent while it runs, and stops the agent if need be.
 type watched struct {
 	req   *session.RunRequest
 	to    *runLog
 	signs *proc.Signs
-	dead  atomic.Value // useless: why going on is pointless
-	retry atomic.Value // agents.Class: why its latest request failed
+	dead  atomic.Value // useless: why wfs stops the run
+	retry atomic.Value // agents.Class: why the agent's latest request failed
 }
 
-// useless says why a run is stopped early.
+// useless says why a run is stopped early: to go on would be useless.
 type useless struct {
 	class agents.Class
 	until int64  // when to try again, in Unix seconds; 0: unknown
-	said  string // the agent's message
+	said  string // the message of the agent's program
 }
 
-// event may be called from several goroutines: some agents report problems only on standard error.
+// event handles one event. It may be called from several goroutines, because some agents report problems only on
+// standard error.
 func (w *watched) event(e agents.Event) {
 	if e.Kind.Progress() {
 		w.signs.Work()
@@ -394,7 +401,7 @@ func (w *watched) stop(why useless) {
 	w.signs.Enough()
 }
 
-// over reports whether a run used more than its budgets allow. An agent that counts itself stops earlier.
+// over reports whether a run has used more than its budgets allow. It is for agents that do not stop by themselves.
 func (w *watched) over(s agents.Spent) bool {
 	return w.req.LeftTokens > 0 && s.Tokens() >= w.req.LeftTokens || w.req.LeftUSD > 0 && s.USD >= w.req.LeftUSD
 }
@@ -404,7 +411,7 @@ func (w *watched) why() useless {
 	return u
 }
 
-// cause returns the trouble of a run that was stopped for inactivity; "" if unknown.
+// cause returns the problem that probably made a run inactive, such as a rate limit; "" if there is none.
 func (w *watched) cause(class agents.Class) agents.Class {
 	switch class {
 	case agents.LimitHit, agents.RateLimited, agents.Overloaded, agents.Auth, agents.Billing:
@@ -414,7 +421,7 @@ func (w *watched) cause(class agents.Class) agents.Class {
 	return c
 }
 
-// moved returns a function whose result changes when files of the work tree are written, made or deleted.
+// moved returns a function whose result changes when files in the work tree are written, created or deleted.
 func (r *Runner) moved(ctx context.Context) func() string {
 	return func() string {
 		ctx, cancel := context.WithTimeout(ctx, lookAtMost)
@@ -423,10 +430,11 @@ func (r *Runner) moved(ctx context.Context) func() string {
 	}
 }
 
-// lookAtMost limits a look at a large work tree. A look that takes longer has no result.
+// lookAtMost limits how long the function of moved may look at a large work tree. If it takes longer, its result is
+// "".
 const lookAtMost = 2 * time.Second
 
-// writeBeside writes a file into a run's directory.
+// writeBeside writes a file into a run's directory, and creates the file's directory if needed.
 func writeBeside(name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err

@@ -8,11 +8,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 )
 
-// statusMark begins the line in which agents give their answer if they have no other way.
+// statusMark is the beginning of the line in which agents give their answer if they cannot give it in another way.
 const statusMark = "WFS_RESULT:"
 
-// claimOf returns an agent's claim about its run: the answer to a schema, else $WFS_RESULT, else its last message if
-// that is all JSON, else the last line of that message that begins with statusMark. Without any the work is not done.
+// claimOf returns an agent's answer about its run. It takes the first of these that exists: the answer by a JSON
+// schema, the file at $WFS_RESULT, the last message if it is a JSON object, the last line of that message that begins
+// with statusMark. If there is none, the answer is empty, and the work counts as not done.
 func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	if len(o.Structured) > 0 {
 		a, err := parseResult(o.Structured, now)
@@ -25,10 +26,10 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 		return file
 	}
 	if a, err := parseResult([]byte(o.Last), now); err == nil && a != (answer{}) {
-		return a // a schema was given, but the stream has no field for the answer
+		return a // the agent got a schema, but its stream has no field for the answer
 	}
 	for _, line := range slices.Backward(strings.Split(o.Last, "\n")) {
-		rest, ok := strings.CutPrefix(strings.Trim(line, "*_` \t\r"), statusMark) // may be Markdown
+		rest, ok := strings.CutPrefix(strings.Trim(line, "*_` \t\r"), statusMark) // the line may be Markdown
 		if !ok {
 			continue
 		}
@@ -41,8 +42,8 @@ func claimOf(o agents.Outcome, file answer, now func() time.Time) answer {
 	return answer{}
 }
 
-// ClaimNote returns the claim at the end of an agent's last message, in words for the next brief: "says that the work
-// is done: …"; "" if there is none.
+// ClaimNote returns a sentence for the next brief with the claim in an agent's last message: "says that the work of
+// this phase is done: …". It returns "" if the message has none.
 func ClaimNote(last string, now func() time.Time) string {
 	a := claimOf(agents.Outcome{Last: last}, answer{}, now)
 	said := ""

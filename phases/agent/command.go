@@ -14,8 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// runCommand runs a command agent by its contract: the brief on standard input and in $WFS_BRIEF, the answer in
-// $WFS_RESULT, exit code 75 to be called again later.
+// runCommand runs a command that acts as an agent. The command gets the brief on standard input and in the file at
+// $WFS_BRIEF, and writes its answer to $WFS_RESULT. With exit code 75 it asks to be called again later.
 func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.RunResult, error) {
 	p, err := a.start(ctx, proc.Spec{Argv: process.Argv(c), Env: a.env(nil), Stdin: a.brief, Stdout: a.out, Stderr: a.out})
 	if err != nil {
@@ -39,13 +39,13 @@ func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.
 	return res, nil
 }
 
-// shellRefused distinguishes a command that the shell could not execute from an agent with the same exit code: the
-// last line then begins with the shell's name, in any language.
+// shellRefused reports whether a shell could not execute a command. An agent may end with the same exit code, so the
+// last line of output must begin with the shell's name; the rest of the line depends on the user's language.
 func shellRefused(exit int, last string) bool {
 	return (exit == process.ExitNotFound || exit == process.ExitNotExecutable) && strings.HasPrefix(last, "sh: ")
 }
 
-// withSettings adds git settings to the environment, after existing ones.
+// withSettings adds git settings to an environment that may have some already. settings has keys and values in turn.
 func withSettings(env, settings []string) []string {
 	const count = "GIT_CONFIG_COUNT="
 	n := 0
@@ -63,7 +63,8 @@ func withSettings(env, settings []string) []string {
 	return append(env, count+strconv.Itoa(n))
 }
 
-// bareEnv returns the environment for everything that runs in the work tree, without variables of an outer wfs.
+// bareEnv returns the environment for commands in the work tree. It has no variables of a wfs that started this one.
+// extra has the names of more variables that commands may see.
 func (r *Runner) bareEnv(extra []string) []string {
 	env := slices.DeleteFunc(process.DefaultEnv(r.Environ, extra), func(entry string) bool {
 		return strings.HasPrefix(entry, "WFS_") || strings.HasPrefix(entry, "PWD=")
@@ -71,7 +72,7 @@ func (r *Runner) bareEnv(extra []string) []string {
 	return append(env, "PWD="+r.Root)
 }
 
-// env returns the environment of a run. further are names of more variables that it may see.
+// env returns the environment of a run. further has the names of more variables that it may see.
 func (a *attempt) env(further []string) []string {
 	req := &a.req
 	env := a.bareEnv(slices.Concat(req.Plan.Env, further))

@@ -12,17 +12,19 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// maxArgument limits a command-line argument, in bytes. It fits on every system, with reserve: Linux takes 128 KB.
+// maxArgument limits a brief that is passed as a command-line argument, in bytes. All systems accept this much: the
+// limit of Linux is 128 KB.
 const maxArgument = 120 << 10
 
-// SchemaFile is the file in a run's directory with the schema of the answer, for agents that read it from a file.
+// SchemaFile is the file in a run's directory with the JSON schema of the answer. It is for agents that read the
+// schema from a file.
 const SchemaFile = "answer.schema.json"
 
-// CardDir is the directory in a run's directory with the files of an agent's card.
+// CardDir is the directory in a run's directory with the files that the agent's card contains.
 const CardDir = "card"
 
-// CommandLine returns the command line that would start a run, for people; nil for a script. Words in braces differ
-// from run to run.
+// CommandLine returns the command line with which a run would start, to be shown to people. It returns nil for a
+// script. Words in braces, such as {brief}, are different in each run.
 func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []string {
 	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase)
 	if !r.goesOn(ctx, req) {
@@ -41,8 +43,9 @@ func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []stri
 	return process.Argv(run.Command)
 }
 
-// AgentCommand returns the command line and standard input for an agent with a card. It omits lists of the card whose
-// word has no value. id names a new conversation. why is the reason if the agent cannot run so.
+// AgentCommand returns the command line and the standard input for an agent with a card. Options of the card that have
+// no value in this run are left out. id is the id of a new conversation. If the agent cannot run in this way, why is
+// the reason.
 func AgentCommand(req session.RunRequest, prompt []byte, id string) (argv []string, stdin []byte, why string) {
 	agent := req.Plan.Agent
 	card := agent.Card
@@ -66,10 +69,10 @@ func AgentCommand(req session.RunRequest, prompt []byte, id string) (argv []stri
 	return card.Argv(i), nil, ""
 }
 
-// conversationID returns the UUID for a new conversation, the same each time for the same run, so that it can be
-// found again.
+// conversationID returns a UUID for a new conversation. It is the same each time for the same run and try, so that the
+// conversation can be found again.
 func conversationID(runID string, try int) string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d %s", try, runID))
-	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80 // version 8 of RFC 9562: custom
+	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80 // version 8 of RFC 9562: any other scheme
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 )
 
-// EventsFile has the actions of a run's agent, in the vocabulary of internal/agents: one record on each line.
+// EventsFile is the file with the actions of a run's agent: one event of package internal/agents on each line.
 const EventsFile = "events.jsonl"
 
-// maxEvents limits that file, in bytes. If there is more, the middle is cut, as in the output.
+// maxEvents limits EventsFile, in bytes. If there are more events, those in the middle are cut out, as in OutputFile.
 const maxEvents = 8 << 20
 
-// runLog writes the events of one run to its file, and passes them to the watcher. It handles one event at a time,
-// whatever stream it is from.
+// runLog writes the events of one run to EventsFile and passes them to the watcher, one at a time. The events may come
+// from both output streams.
 type runLog struct {
 	mu    sync.Mutex
 	log   *process.Log
@@ -42,14 +42,15 @@ func (r *Runner) newRunLog(runDir string) (*runLog, error) {
 	return &runLog{log: log, now: r.Now, clean: r.Secrets, watch: watch}, nil
 }
 
-// Event receives a decoder's events. The decoder's input has no secrets, but joining parts of it may produce one.
+// Event receives the events of a decoder. It removes secrets: there is none in the decoder's input, but the decoder
+// may put one together from parts.
 func (l *runLog) Event(e agents.Event) {
 	if e.Kind != agents.Other {
 		l.keep(e.Map(l.clean.String))
 	}
 }
 
-// said records a line that a program printed for people, without secrets.
+// said records a line that a program printed for people. It must not contain secrets.
 func (l *runLog) said(line string) { l.keep(agents.Event{Kind: agents.Text, Text: line}) }
 
 func (l *runLog) keep(e agents.Event) {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// newest returns the number of files below a directory, without git's, and the time of the newest change. It returns
-// "" if ctx ends first.
+// newest returns a text with the number of files below a directory and the time of the newest change, to compare with
+// an earlier one. It leaves out `.git`. It returns "" if ctx ends first.
 func newest(ctx context.Context, root string) string {
 	count, last := 0, int64(0)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -16,7 +16,7 @@ func newest(ctx context.Context, root string) string {
 			return ctx.Err()
 		}
 		if err != nil {
-			return nil // deleted meanwhile, or not readable
+			return nil // deleted in the meantime, or not readable
 		}
 		if d.Name() == ".git" && path != root {
 			if d.IsDir() {

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 )
 
-// progress reports output line by line, fit for a terminal.
+// progress returns a writer that passes each line to report, in a form that is safe to show in a terminal.
 func progress(report func(string)) *agents.Lines {
 	return &agents.Lines{Most: 4 * process.MaxShown, Line: func(text string) {
 		if line := process.Shown(text); line != "" && report != nil {
@@ -19,10 +19,11 @@ func progress(report func(string)) *agents.Lines {
 	}}
 }
 
-// output distributes a run's output, without secrets: everything to the log, lines to the watcher.
+// output receives a run's output and removes secrets. It writes everything to the log, and passes each line on as
+// progress.
 type output struct {
 	log      *process.Log
-	events   *runLog // nil for a set-up: only Report gets its lines
+	events   *runLog // nil for the set-up of a work tree, which has no events
 	progress *agents.Lines
 	safe     *redact.Stream
 }
@@ -35,13 +36,13 @@ func newOutput(log *process.Log, events *runLog, secrets *redact.Redactor, repor
 
 func (o *output) Write(p []byte) (int, error) { return o.safe.Write(p) }
 
-// flush passes on the last line if it has no newline.
+// flush passes on the last line even if it does not end with a newline.
 func (o *output) flush() {
 	_ = o.safe.Close()
 	o.progress.Flush()
 }
 
-// note writes a line from the engine itself.
+// note adds a line from wfs itself to the output.
 func (o *output) note(line string) { _, _ = fmt.Fprintf(o, "wfs: %s\n", line) }
 
 func (o *output) Close() error {

@@ -16,28 +16,28 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// probeTimeout limits a question to an agent about itself. A Node program on a busy machine took 16 s for its first
-// start.
+// probeTimeout limits how long an agent's program may take to print its version or its login state. A Node program on
+// a busy machine took 16 s for its first start.
 const probeTimeout = 20 * time.Second
 
-// maxCached limits the cache that is read, in bytes; each agent takes a few hundred.
+// maxCached limits the cache file, in bytes. It has a few hundred bytes for each agent.
 const maxCached = 1 << 20
 
-// Prober asks the programs of agents for their version, and whether a user is logged in.
+// Prober runs the programs of agents to find out their versions, and whether a user is logged in.
 type Prober struct {
-	Environ []string // of wfs; programs see the part that their cards allow
-	Cache   string   // the file with cached versions; "" for none
+	Environ []string // environment of wfs; programs see the part that their cards allow
+	Cache   string   // path of the cache file for versions; "": no cache
 }
 
 // Installed describes an agent's program.
 type Installed struct {
-	Path    string // "" if there is none
+	Path    string // "" if it is not installed
 	Version string // "" if unknown
-	Problem string // why its version is unknown, in one line
+	Problem string // the reason on one line if the version is unknown
 }
 
-// probed is a cached version, valid while the program is the same file. Size and time are not enough for that: all
-// files in npm packages have the same time.
+// probed is a cached version. It is valid while the program is the same file. Size and time do not suffice to
+// recognise the file, because all files of npm packages have the same time.
 type probed struct {
 	Size    int64  `json:"size"`
 	ModTime int64  `json:"mtime"` // in nanoseconds
@@ -45,7 +45,8 @@ type probed struct {
 	Version string `json:"version"`
 }
 
-// Find looks up an agent's program and its version, which is cached.
+// Find looks up an agent's program and returns its path and version. It runs the program only if the version is not in
+// the cache.
 func (p *Prober) Find(ctx context.Context, c *workflows.Card) Installed {
 	env := p.env(c)
 	path, err := proc.LookPath(c.Command[0], process.Value(env, "PATH"))
@@ -81,7 +82,8 @@ func (p *Prober) Find(ctx context.Context, c *workflows.Card) Installed {
 	return in
 }
 
-// LoggedIn asks whether a user is logged in. known is false if the card has no way to ask, or asking failed.
+// LoggedIn finds out whether a user is logged in to an agent. known is false if the card has no command for that, or
+// if the command could not run.
 func (p *Prober) LoggedIn(ctx context.Context, c *workflows.Card) (yes, known bool) {
 	if len(c.LoggedIn) == 0 {
 		return false, false
@@ -93,7 +95,7 @@ func (p *Prober) LoggedIn(ctx context.Context, c *workflows.Card) (yes, known bo
 func (p *Prober) ask(ctx context.Context, argv, env []string) (stdout, stderr string, exit int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, errors.New("it did not answer in "+probeTimeout.String()))
 	defer cancel()
-	dir, err := os.MkdirTemp("", "wfs-probe-") // a repository could contain settings
+	dir, err := os.MkdirTemp("", "wfs-probe-") // a repository may have settings for the agent
 	if err != nil {
 		return "", "", -1, err
 	}
@@ -114,7 +116,7 @@ func (p *Prober) cached() map[string]probed {
 	return all
 }
 
-// remember writes the cache. If that fails, Find asks again the next time.
+// remember writes the cache. Errors are ignored: the next call of Find then runs the program again.
 func (p *Prober) remember(all map[string]probed) {
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err == nil && os.MkdirAll(filepath.Dir(p.Cache), 0o700) == nil {
@@ -122,7 +124,8 @@ func (p *Prober) remember(all map[string]probed) {
 	}
 }
 
-// sameProgram returns the identity of the program at a path.
+// sameProgram returns size, time and inode of a program, to recognise it again. It returns false if it is no regular
+// file.
 func sameProgram(path string) (probed, bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -12,12 +12,12 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// AgentFile is the file in a run's directory with the agent and the place of a session.Conversation. It allows
-// resuming if wfs is killed during the run.
+// AgentFile is the file in a run's directory with the name of the agent and the place of its conversation. With it the
+// conversation can be resumed even if wfs is killed during the run.
 const AgentFile = "agent.json"
 
-// Left reconstructs the usage and conversation of a run whose wfs was killed, from its agent's events or a command's
-// result file. Often there is none.
+// Left reconstructs the usage and the conversation of a run whose wfs was killed. It reads the agent's events or the
+// result file of a command. Often they do not say.
 func Left(runDir string) session.Remains {
 	var left session.Remains
 	if text, err := durable.ReadFile(filepath.Join(runDir, EventsFile), 2*maxEvents); err == nil {
@@ -40,7 +40,8 @@ func Left(runDir string) session.Remains {
 	return left
 }
 
-// untilLastWord returns the milliseconds from a run's brief to its last output. It may have worked longer.
+// untilLastWord returns the time between a run's brief and its last output, in milliseconds. The run may have worked
+// longer.
 func untilLastWord(runDir string) int64 {
 	brief, err := os.Lstat(filepath.Join(runDir, BriefFile))
 	if err != nil {
@@ -55,8 +56,9 @@ func untilLastWord(runDir string) int64 {
 	return longest
 }
 
-// leftIn reconstructs usage and conversation from a run's events. Each process counts from zero and reports its total
-// so far. A conversation counts once the agent has done something in it: before, it may not have received the brief.
+// leftIn reconstructs usage and conversation from a run's events. Each process of a run reports its total so far,
+// beginning at zero, so the totals of several processes are added. A conversation can be resumed only if the agent has
+// done something in it, since otherwise it may not have received the brief.
 func leftIn(events []byte) session.Remains {
 	var sum, last agents.Spent
 	var begun, end int64
@@ -74,7 +76,7 @@ func leftIn(events []byte) session.Remains {
 		end = max(end, at)
 		switch r.Kind {
 		case agents.Usage:
-			if r.Spent.Tokens() < last.Tokens() && r.Spent.USD <= last.USD { // another process
+			if r.Spent.Tokens() < last.Tokens() && r.Spent.USD <= last.USD { // a new process began at 0
 				sum = sum.Plus(last)
 			}
 			last = r.Spent

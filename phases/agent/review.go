@@ -8,20 +8,20 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Limits of one finding of a review, in characters.
+// Limits of a finding in a review, in characters.
 const (
 	maxFindingPath = 200
 	maxFindingWhat = 600
 )
 
-// reviewFile has the keys of $WFS_RESULT that a reviewer writes. They are parsed one by one: malformed findings must
-// not hide the verdict.
+// reviewFile has those keys of a result file that only reviewers write. The findings are parsed separately, so that
+// the verdict counts even if they are malformed.
 type reviewFile struct {
 	Verdict  string          `json:"verdict"`
 	Findings json.RawMessage `json:"findings"`
 }
 
-// parseReview returns a reviewer's answer; nil if it has no clear verdict.
+// parseReview returns the review in an answer; nil if it has no clear verdict.
 func parseReview(text []byte) *session.Review {
 	var f reviewFile
 	if json.Unmarshal(text, &f) != nil {
@@ -37,7 +37,7 @@ func parseReview(text []byte) *session.Review {
 		return nil
 	}
 	var list []json.RawMessage
-	_ = json.Unmarshal(f.Findings, &list) // findings in another form are ignored
+	_ = json.Unmarshal(f.Findings, &list) // if the findings are not a list, they are ignored
 	for _, raw := range list {
 		x, ok := parseFinding(raw)
 		switch {
@@ -51,11 +51,11 @@ func parseReview(text []byte) *session.Review {
 	return r
 }
 
-// parseFinding reads one finding: an object, or a sentence.
+// parseFinding parses one finding: an object, or just a sentence. It returns false if there is no text.
 func parseFinding(raw []byte) (session.Remark, bool) {
 	var f struct {
 		Path string          `json:"path"`
-		File string          `json:"file"` // some agents use this key
+		File string          `json:"file"` // some agents write this key instead of path
 		Line json.RawMessage `json:"line"`
 		What string          `json:"what"`
 	}
@@ -72,8 +72,8 @@ func parseFinding(raw []byte) (session.Remark, bool) {
 	return x, x.What != ""
 }
 
-// worded removes from a run's answer the parts foreign to its phase. A reviewer makes no claims, and its verdict
-// counts only if the run ended well.
+// worded removes from a run's result what its phase does not allow. Only a reviewer gives a review, and only a run
+// that ended well. A reviewer does not claim that work is done.
 func worded(res session.RunResult, req session.RunRequest) session.RunResult {
 	if req.Phase.Review == nil {
 		res.Review = nil

@@ -9,12 +9,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ruleFiles are the usual files for a project's rules for coding agents.
+// ruleFiles are the usual names of files with a project's rules for coding agents.
 var ruleFiles = strings.Fields(
 	"CLAUDE.md .claude/CLAUDE.md AGENTS.md GEMINI.md .github/copilot-instructions.md .cursorrules")
 
-// unloadedRules returns the rule files of the work tree that the agent's program does not load itself. Files with
-// equal contents, such as links, count once.
+// unloadedRules returns the paths of rule files in the work tree that the agent's program does not load by itself. If
+// several files have the same contents, for example because of links, it returns at most one.
 func (r *Runner) unloadedRules(req session.RunRequest) []string {
 	var names, texts []string
 	var loads []string
@@ -44,5 +44,5 @@ func (r *Runner) unloadedRules(req session.RunRequest) []string {
 	return names
 }
 
-// maxRules limits a rule file, in bytes. A larger file is something else.
+// maxRules limits a rule file, in bytes. A larger file is skipped, because it is not likely to have rules.
 const maxRules = 1 << 20

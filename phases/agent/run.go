@@ -17,41 +17,41 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Names of the files that a run leaves in its directory, outside Git.
+// Files in the directory of a run. This directory is not in Git.
 const (
 	BriefFile  = "brief.md"
 	ResultFile = "result.json"
 	OutputFile = "output.log"
 )
 
-// Runner runs one attempt: it writes the brief, runs the agent, command or script, and reports how the run ended. It
-// does not judge the work.
+// Runner runs the agent, command or script of one attempt: it writes the brief, starts the program, and reports how
+// the run ended. It does not judge the work.
 type Runner struct {
 	Root    string   // top of the work tree, absolute
-	Environ []string // of wfs; runs see the part that DefaultEnv allows
-	Temp    string   // parent of runs' temporary directories, outside of all repositories; "": they get none
+	Environ []string // environment of wfs; runs see the part that process.DefaultEnv allows
+	Temp    string   // parent directory for runs' temporary directories, outside of all repositories; "": none
 	Now     func() time.Time
-	Secrets *redact.Redactor // removed from all that a run leaves, shows and answers; may be nil
-	// Report receives lines for the terminal, without control characters. May be nil.
+	Secrets *redact.Redactor // removed from all output, files and answers of a run; may be nil
+	// Report receives lines to show in the terminal, without control characters. May be nil.
 	Report func(line string)
-	// Watch receives the agent's events one at a time, as they happen. Texts may contain control characters. nil: the
-	// agent's text goes to Report.
+	// Watch receives the agent's events, one at a time, as they happen. Their texts may contain control characters. If
+	// it is nil, the agent's texts are passed to Report.
 	Watch func(agents.Event)
-	// Prober finds the versions of agents that do not report theirs. May be nil.
+	// Prober finds the versions of agents that do not report their version. May be nil.
 	Prober *Prober
 	// Settings are git settings for agents that may not push: keys and values in turn.
 	Settings []string
-	// Closing Hurry kills a run that is being stopped, without further grace. May be nil.
+	// Hurry, when it is closed, kills a run that is being stopped at once, without waiting for Grace. May be nil.
 	Hurry  <-chan struct{}
-	Grace  time.Duration // between TERM and KILL; 0 is proc.DefaultGrace
-	Settle time.Duration // silence after an agent's final message before it is stopped; 0 is that of proc.Signs
-	MaxLog int64         // bytes; 0 is DefaultMaxLog
+	Grace  time.Duration // time between TERM and KILL; 0: proc.DefaultGrace
+	Settle time.Duration // silence after an agent's final message until it is stopped; 0: as in proc.Signs
+	MaxLog int64         // limit of a log, in bytes; 0: process.DefaultMaxLog
 }
 
-// Run briefs and runs the agent or command of the request's phase. An error means that the outcome of the run is
-// unknown; a command that fails, hangs or does not exist is a result.
+// Run runs the agent, command or script of the request's phase, and returns its result. A program that fails, hangs or
+// does not exist is a result. An error means that the outcome is unknown.
 func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunResult, error) {
-	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase) // from here on there is only one agent
+	req.Plan.Agent = *req.Plan.AgentOf(&req.Phase) // from here on it is the phase's agent
 	if !r.goesOn(ctx, req) {
 		req.Conversation = nil
 	}
@@ -89,13 +89,13 @@ func (r *Runner) Run(ctx context.Context, req session.RunRequest) (session.RunRe
 	return res, err
 }
 
-// writeBrief writes the brief and stores it as the agent receives it.
+// writeBrief returns the brief, without secrets, and stores it in BriefFile exactly as the agent receives it.
 func (r *Runner) writeBrief(req session.RunRequest) ([]byte, error) {
 	brief := []byte(r.Secrets.String(string(r.brief(req))))
 	return brief, durable.WriteCache(filepath.Join(req.RunDir, BriefFile), brief, 0o600)
 }
 
-// attempt is one run: its request, and the destination of its output.
+// attempt is one run with its request and its output.
 type attempt struct {
 	*Runner
 	req   session.RunRequest
@@ -118,8 +118,8 @@ func (a *attempt) run(ctx context.Context) (session.RunResult, error) {
 	return session.RunResult{}, fmt.Errorf("phase %s has neither an agent nor a command", a.req.Phase.Name)
 }
 
-// brief renders the brief, with the note and test output that the newest judged attempt left in its run's directory.
-// Another clone does not have these, and the brief omits them.
+// brief returns the brief. It contains the note and the test output of the last judged attempt, if this clone has the
+// directory of that attempt's run.
 func (r *Runner) brief(req session.RunRequest) []byte {
 	f := brief.Found{RuleFiles: r.unloadedRules(req)}
 	if req.Session.LastRun == "" {
@@ -135,7 +135,7 @@ func (r *Runner) brief(req session.RunRequest) []byte {
 			f.Note = a.note
 		}
 	}
-	// for an agent that does not answer by that file
+	// An agent that does not answer by that file has its note in the session.
 	if l := req.Session.LastResult; f.Note == "" && l != nil && (l.Agent != "" || l.Unread) {
 		f.Note = l.Note
 	}

@@ -20,26 +20,26 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Script is a list of prepared edits, played instead of an agent: for demonstrations, tests, and people who want to
-// see a workflow before they trust an agent with it.
+// Script is a list of prepared edits that wfs makes instead of running an agent. It is for demonstrations, for tests,
+// and for people who want to try a workflow before they trust an agent with it.
 type Script struct{ Steps []Step }
 
-// Step describes one attempt. Its actions run in the order of the fields below Attempt. Paths are relative to the top
-// of the work tree, with slashes.
+// Step is the part of a script for one attempt. Its actions run in the order of the fields below Attempt. Paths are
+// relative to the top of the work tree, with slashes.
 type Step struct {
 	Phase   workflows.PhaseName
-	Lap     int // 0: every lap
-	Attempt int // it applies from this attempt of a visit to the phase on; 0: to every attempt
+	Lap     int // 0: the step is for every lap
+	Attempt int // first attempt of a visit (attempts at the phase in a row) that the step is for; 0: every attempt
 
-	Say      string            // printed
-	Scribble map[string]string // files overwritten before Hang, as by a run that is killed midway
-	Hang     time.Duration     // how long nothing happens
-	Delete   []string          // missing files are skipped
-	Files    map[string]string // written, directories are made
+	Say      string            // text to print
+	Scribble map[string]string // files to overwrite before Hang, as a run does that is killed midway
+	Hang     time.Duration     // how long to wait without doing anything
+	Delete   []string          // files to delete; missing ones are skipped
+	Files    map[string]string // files to write; their directories are created
 	Append   map[string]string
 	Exit     int
 
-	// A command would write these to $WFS_RESULT.
+	// The other fields are the answer that a command would write to $WFS_RESULT.
 	Done, Continue bool
 	Note, Ask      string
 	TestChange     string `yaml:"test_change"`
@@ -47,8 +47,8 @@ type Step struct {
 	Wait           time.Duration
 }
 
-// Step returns the step for an attempt; nil for none. A step for this lap precedes one for every lap. Then the latest
-// Attempt up to the present one decides, and of equal steps the last.
+// Step returns the step for an attempt; nil if there is none. Steps for this lap take precedence over steps for every
+// lap. Among these, the step with the highest Attempt is chosen, and among equal ones the last.
 func (s *Script) Step(phase workflows.PhaseName, lap, attempt int) *Step {
 	var best *Step
 	for i := range s.Steps {
@@ -63,7 +63,8 @@ func (s *Script) Step(phase workflows.PhaseName, lap, attempt int) *Step {
 	return best
 }
 
-// runScript plays the step for the attempt. A step that fails is a failed run, like a command with exit code 1.
+// runScript makes the edits of the step for the attempt. If they fail, the run fails as a command does with exit code
+// 1.
 func (a *attempt) runScript(ctx context.Context) (session.RunResult, error) {
 	began := a.Now()
 	res := a.play(ctx)
@@ -71,7 +72,8 @@ func (a *attempt) runScript(ctx context.Context) (session.RunResult, error) {
 	if res.Note == "" {
 		return res, nil
 	}
-	said, err := json.Marshal(resultFile{Done: &res.Done, Note: res.Note}) // for the next brief
+	// The next brief reads the note from there.
+	said, err := json.Marshal(resultFile{Done: &res.Done, Note: res.Note})
 	if err != nil {
 		return session.RunResult{}, err
 	}
@@ -113,9 +115,9 @@ func (a *attempt) play(ctx context.Context) session.RunResult {
 	return conclude(step.Exit, said)
 }
 
-// edit changes the files of a step. It returns how the step was stopped; "" if it was not.
+// edit changes files as a step says. If the step was stopped while it waited, it returns the outcome, else "".
 func (a *attempt) edit(ctx context.Context, step *Step) (session.Outcome, error) {
-	root, err := os.OpenRoot(a.Root) // no write leaves the work tree, whatever links it contains
+	root, err := os.OpenRoot(a.Root) // links cannot lead writes out of the work tree
 	if err != nil {
 		return "", err
 	}
@@ -159,7 +161,8 @@ func writeOne(root *os.Root, name, text string, how int) error {
 	return errors.Join(err, f.Close())
 }
 
-// hang waits like an agent that prints nothing.
+// hang waits for the duration d without any output. It returns the outcome if it is stopped earlier, as an agent would
+// be, else "".
 func hang(ctx context.Context, d, idle, timeout time.Duration) session.Outcome {
 	if d <= 0 {
 		return ""

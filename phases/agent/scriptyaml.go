@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// maxScript limits a script's text, in bytes.
+// maxScript limits the text of a script, in bytes.
 const maxScript = 1 << 20
 
 // ParseScript reads a script's YAML:
@@ -34,10 +34,11 @@ const maxScript = 1 << 20
 //	    exit: 1
 //	    nothing_left: the existing test that shows it
 //	    note: for the next attempt
+//	    test_change: the test that is wrong, and why
 //	    ask: a question
 //	    wait: 15m
 //
-// Anything else is an error that names every mistake.
+// A script with any other key or value is an error. The error names all mistakes.
 func ParseScript(text string) (*Script, error) {
 	if len(text) > maxScript {
 		return nil, fmt.Errorf("the script has %d bytes; at most %d are read", len(text), maxScript)
@@ -96,7 +97,7 @@ func (s *Step) check() (errs []error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		// A script may change only files of the work tree, not the tree itself or files that belong to git.
+		// A script may change files in the work tree only, neither the tree's top directory nor files of git.
 		local := filepath.Clean(filepath.FromSlash(name))
 		if !filepath.IsLocal(local) || local == "." || strings.ContainsRune(name, 0) {
 			errs = append(errs, fmt.Errorf("%q is not a path inside the work tree", name))

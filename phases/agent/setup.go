@@ -13,20 +13,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// SetupFile is the log of a set-up in its run's directory.
+// SetupFile is the log of the set-up command, in the directory of its run.
 const SetupFile = "setup.log"
 
-// SetupRequest describes the set-up of a new work tree.
+// SetupRequest describes how to set up a new work tree.
 type SetupRequest struct {
 	Command workflows.Command
 	Timeout time.Duration
-	Env     []string // names of more variables that it may see
-	Vars    []string // "NAME=value", added
+	Env     []string // names of more variables that the command may see
+	Vars    []string // more variables, "NAME=value"
 	RunDir  string
-	RunID   string // identifies its processes
+	RunID   string // id by which the command's processes are found
 }
 
-// Setup runs the command that prepares a new work tree. If it fails, the error is a refusal with its last lines.
+// Setup runs the command that prepares a new work tree. If the command fails, the error is a session.Refusal with the
+// last lines of its output.
 func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 	log, err := process.NewLog(filepath.Join(req.RunDir, SetupFile), r.MaxLog)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// laySpec writes a specification that is too long for a brief into the session's documents while a run lasts, and
-// names the file in the request. It never overwrites a file with other contents. A file left by a killed run is
-// recognised by its contents, and stays: it is in a checkpoint by then.
+// laySpec writes a specification that is too long for a brief to a file among the session's documents, and names the
+// file in the request. remove deletes the file after the run. laySpec never overwrites a file with other contents. If
+// a killed run left the file, laySpec recognises it by its contents and keeps it: by then a checkpoint contains it.
 func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
 	if len(req.Spec) <= brief.MaxSpec {
 		return func() {}, nil
@@ -36,10 +36,10 @@ func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
 		err = root.WriteFile(at, text, 0o666)
 	}
 	remove = func() {
-		if now, rerr := root.ReadFile(at); err != nil || rerr == nil && bytes.Equal(now, text) { // not edited
+		if now, rerr := root.ReadFile(at); err != nil || rerr == nil && bytes.Equal(now, text) { // not edited since
 			_ = root.Remove(at)
 		}
-		_, _ = root.Remove(filepath.FromSlash(dir)), root.Remove(path.Dir(dir)) // if empty
+		_, _ = root.Remove(filepath.FromSlash(dir)), root.Remove(path.Dir(dir)) // removed only if empty
 		_ = root.Close()
 	}
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
 	return remove, err
 }
 
-// nameFor returns a file name for a text in a directory, and whether that file exists already with this text.
+// nameFor returns the path for a file with this text in a directory. there is set if the file exists already.
 func nameFor(root *os.Root, dir string, text []byte) (file string, there bool, err error) {
 	for n := 1; ; n++ {
 		file = path.Join(dir, "spec.md")

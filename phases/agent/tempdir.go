@@ -13,22 +13,23 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 )
 
-// MaxTempDir limits the path of a run's temporary directory, in bytes: paths of sockets in it must not exceed 104
-// bytes.
+// MaxTempDir limits the path of a run's temporary directory, in bytes. Programs create sockets there, whose paths must
+// not exceed 104 bytes.
 const MaxTempDir = 64
 
-// tempLock is the suffix of the lock file next to a temporary directory. The run's processes hold the lock.
+// tempLock is the suffix of the lock file that stands next to a temporary directory. All processes of the run hold
+// this lock.
 const tempLock = ".lock"
 
-// tempDir is a run's own directory for temporary files, outside of the repository: a search for a repository, a
-// module or a configuration in parent directories must not find the user's.
+// tempDir is the directory of one run for temporary files. It is outside of the repository, so that programs which
+// look for a repository, a module or settings in parent directories do not find those of the user.
 type tempDir struct {
 	path string
-	lock *durable.Lock // nil in the system's directory
+	lock *durable.Lock // nil for a directory below the system's temporary directory
 }
 
-// newTempDir makes the temporary directory of a run, and removes those of killed runs. It returns nil if the run has
-// to use the system's.
+// newTempDir creates the temporary directory of a run, and removes directories of runs that were killed. It returns
+// nil if the run has to use the system's temporary directory.
 func (r *Runner) newTempDir(runID string) *tempDir {
 	if r.Temp == "" {
 		return nil
@@ -42,7 +43,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 		}
 		return &tempDir{path: path}
 	}
-	if err := durable.MkdirAll(r.Temp); err != nil { // whatever the umask is
+	if err := durable.MkdirAll(r.Temp); err != nil { // sets permissions even if the umask forbids them
 		r.say("could not make a temporary directory for a run: " + process.Reason(err))
 		return nil
 	}
@@ -50,7 +51,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	path := filepath.Join(r.Temp, name)
 	lock, err := durable.TryLock(path+tempLock, nil)
 	if err == nil {
-		err = errors.Join(durable.RemoveTree(path), // left by a killed run that is repeated
+		err = errors.Join(durable.RemoveTree(path), // left by a killed run with the same id
 			os.Mkdir(path, 0o700), os.Chmod(path, 0o700)) // the umask may have taken bits away
 		if err == nil {
 			return &tempDir{path, lock}
@@ -61,7 +62,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	return nil
 }
 
-// environ replaces TMPDIR.
+// environ returns the environment with TMPDIR set to the directory.
 func (t *tempDir) environ(env []string) []string {
 	if t == nil {
 		return env
@@ -70,7 +71,7 @@ func (t *tempDir) environ(env []string) []string {
 	return append(kept, "TMPDIR="+t.path)
 }
 
-// files returns the files that the run's processes inherit.
+// files returns the lock file, which the run's processes inherit. It returns none if there is no lock.
 func (t *tempDir) files() []*os.File {
 	if t == nil || t.lock == nil {
 		return nil
@@ -86,13 +87,13 @@ func (t *tempDir) remove() {
 	if t.lock == nil {
 		return
 	}
-	if err == nil { // otherwise a later run tries again
-		_ = os.Remove(t.path + tempLock) // we hold the lock: no other process is about to use it
+	if err == nil { // if it failed, a later run tries again
+		_ = os.Remove(t.path + tempLock) // this process holds the lock, so no other process uses it
 	}
 	_ = t.lock.Release()
 }
 
-// sweepTemp removes the directories of runs whose processes have all ended.
+// sweepTemp removes the temporary directories of runs that have no living process.
 func sweepTemp(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

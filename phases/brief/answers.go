@@ -8,9 +8,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// answerKey is one key of an agent's answer. Brief and schema are made from the same list.
+// answerKey is one key of an agent's answer. The brief and the JSON schema are both made from AnswerKeys, so that they
+// agree.
 type answerKey struct {
-	Name, kind string // kind: type in JSON
+	Name, kind string // kind: its type in JSON
 	About      string
 	when       func(*session.RunRequest) bool
 }
@@ -23,24 +24,24 @@ var AnswerKeys = []answerKey{
 	{"ask", "string", "if only a person can decide: the question, and what you suggest", always},
 }
 
-// Answers returns the keys of the answer to a phase.
+// Answers returns the keys that an agent may use in its answer to the request's phase.
 func Answers(r *session.RunRequest) []answerKey {
 	return slices.DeleteFunc(slices.Clone(AnswerKeys), func(k answerKey) bool { return !k.when(r) })
 }
 
 func always(*session.RunRequest) bool { return true }
 
-// beginsLap reports whether the phase begins a lap, and so may find that nothing is left to do.
+// beginsLap reports whether the phase begins a lap. Only such a phase may find that nothing is left to do.
 func beginsLap(r *session.RunRequest) bool {
 	return r.Session.Laps && r.Phase.Name == r.Plan.Workflow.Start
 }
 
-// testsAreFixed reports whether another phase writes the tests.
+// testsAreFixed reports whether the phase may not change tests, because another phase writes them.
 func testsAreFixed(r *session.RunRequest) bool {
 	return r.Plan.Workflow.Red() != nil && !r.Phase.WritesTests()
 }
 
-// Schema returns the JSON schema of the answer to a phase. It requires every property and allows no other, because
+// Schema returns the JSON schema of an agent's answer. All properties are required, and no others are allowed, because
 // some providers accept only such schemas.
 func Schema(req session.RunRequest) string {
 	if req.Phase.Review != nil {
@@ -59,7 +60,8 @@ func Schema(req session.RunRequest) string {
 		`],"properties":{` + strings.Join(properties, ",") + `}}`
 }
 
-// reviewSchema is the JSON schema of a reviewer's answer. It requires everything, for the same reason as Schema.
+// reviewSchema is the JSON schema of a reviewer's answer. All properties are required, for the same reason as in
+// Schema.
 const reviewSchema = `{"type":"object","additionalProperties":false,"required":["verdict","findings","ask","note"],"properties":{` +
 	`"verdict":{"type":"string","enum":["approve","reject"],"description":"approve, or reject for what must be fixed first"},` +
 	`"findings":{"type":"array","description":"findings; empty when there are none","items":{"type":"object","additionalProperties":false,` +

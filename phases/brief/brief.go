@@ -21,18 +21,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Limits of quotes in a brief, so that it fits into any model's context window together with the work.
+// Limits of a brief and of its parts. They leave room for the work itself in the context window of any model.
 const (
-	maxQuoted = 16 << 10 // bytes of test output
-	maxPerson = 16 << 10 // bytes of one text by a person
-	maxListed = 30       // names in one list
+	maxQuoted = 16 << 10 // bytes of quoted test output
+	maxPerson = 16 << 10 // bytes of one message or note of a person
+	maxListed = 30       // names in a list
 	maxInline = 5        // names in a sentence
-	maxNotes  = 12       // newest notes of people
-	maxNoted  = 16 << 10 // bytes of all notes
+	maxNotes  = 12       // notes of people; the newest ones are kept
+	maxNoted  = 16 << 10 // bytes of all notes together
 	maxBrief  = 80 << 10 // bytes of the whole brief
 )
 
-// NotesFit reports whether a brief has room for a person's whole text, together with the waiting notes.
+// NotesFit reports whether a brief has room for another note of a person, in full, together with the waiting notes.
 func NotesFit(waiting []string, text string) bool {
 	all := len(text)
 	for _, n := range waiting {
@@ -41,14 +41,15 @@ func NotesFit(waiting []string, text string) bool {
 	return all <= maxNoted && len(waiting) < maxNotes
 }
 
-// Found has data for a brief from the work tree and from the last run's directory.
+// Found has data for a brief that is not in the session, but in the work tree and in the directory of the last run.
 type Found struct {
-	Failures  []report.Failure // output of failing tests of the newest judged attempt
-	Note      string           // from the previous attempt, for the next one
-	RuleFiles []string         // rule files of the project that the agent's program has not loaded
+	Failures  []report.Failure // output of failing tests of the last judged attempt
+	Note      string           // note of the previous attempt
+	RuleFiles []string         // files with rules for agents that the agent's program does not load by itself
 }
 
-// Render returns the brief of an attempt, as Markdown. Equal requests give equal bytes.
+// Render returns the brief of an attempt, in Markdown. Equal requests give equal bytes. If the agent resumes a
+// conversation, the brief has only what is new.
 func Render(req session.RunRequest, f Found) []byte {
 	of := subject{&req, &req.Session}
 	b := &brief{of, f, people{of}, testFindings{of}, ending{standing{of}}, &page{nonce: nonce(&req)}}
@@ -58,8 +59,8 @@ func Render(req session.RunRequest, f Found) []byte {
 	return b.whole("begin", "end")
 }
 
-// whole assembles the brief. If it is too long, the end of its body is cut, never the final part, which says how to
-// answer.
+// whole returns the brief, made of two parts of the template. If it is too long, the end of body is cut. The part end
+// is always complete, because it says how to answer.
 func (b *brief) whole(body, end string) []byte {
 	b.write(end)
 	b.fenced = false
@@ -88,7 +89,8 @@ var briefTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs((&brief{page: &page{}}).funcs()).Parse(briefText))
 })
 
-// funcs returns the template's functions. Data and long texts are written directly; their functions return "".
+// funcs returns the functions that the template calls. Functions for data and long texts write to the page themselves
+// and return "".
 func (b *brief) funcs() template.FuncMap {
 	wrote := func(write func()) string { write(); return "" }
 	return template.FuncMap{
@@ -104,7 +106,7 @@ func (b *brief) funcs() template.FuncMap {
 	}
 }
 
-// texts converts an item or a list of items to texts.
+// texts converts an item or a list of items to a list of texts.
 func texts(items any) (all []string) {
 	switch items := items.(type) {
 	case string:
@@ -123,15 +125,15 @@ func texts(items any) (all []string) {
 	return all
 }
 
-// write executes a part of the template.
+// write adds a part of the template to the page.
 func (b *brief) write(part string) {
 	t := template.Must(briefTemplate().Clone())
 	if err := t.Funcs(b.funcs()).ExecuteTemplate(&b.out, part, b); err != nil {
-		panic(err) // cannot happen: tests cover it
+		panic(err) // all parts are executed in tests
 	}
 }
 
-// subject is the attempt that a brief is for.
+// subject is the attempt that the brief is for.
 type subject struct {
 	Req *session.RunRequest
 	S   *session.Session
@@ -146,29 +148,31 @@ type brief struct {
 	*page
 }
 
-// page is the text of a brief as it is written.
+// page is the text of a brief while it is written.
 type page struct {
 	out   bytes.Buffer
 	nonce string
-	// fenced: the marks around data have been explained.
+	// fenced is set once the brief has explained the marks around data.
 	fenced bool
 }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.out, format+"\n", args...) }
 
-// person returns a text by a person: any layout, but no invisible characters.
+// person returns a message of a person with its layout, without invisible characters, and cut to maxPerson bytes.
 func person(s string) string { return strings.TrimSpace(cut(safetext.Strip(s), maxPerson)) }
 
-// name returns a path, a test's name or the like on one line, without backquotes, which would end its quotation.
+// name returns a path, the name of a test or a similar text on one line. Backquotes are replaced, because they would
+// end the quotation.
 func name[T ~string](s T) string {
 	return strings.ReplaceAll(process.Shown(string(s)), "`", "'")
 }
 
-// quotable matches names that are too simple to hold a sentence, so they may be in one. Other names of files and
-// tests are quoted between the marks.
+// quotable matches names that may be part of a sentence, because they are too simple to contain a sentence themselves.
+// All other names of files and tests are quoted as data, between marks.
 var quotable = lazyregexp.New(`^[A-Za-z0-9_./:@+\-\[\]()#]{1,80}$`)
 
-// inline quotes names in a sentence. ok is false if there are too many, or if one of them is not quotable.
+// inline returns the names, quoted, for use in a sentence. ok is false if there are no names or too many, or if one of
+// them is not quotable.
 func inline[T ~string](names []T) (text string, ok bool) {
 	var quoted []string
 	for _, n := range names {
@@ -198,7 +202,7 @@ func cut(s string, most int) string {
 	return s[:most] + "\n[… cut]"
 }
 
-// Title returns the phase, lap and attempt.
+// Title returns the title of the brief: phase, lap and attempt.
 func (b *brief) Title() string {
 	text := string(b.Req.Phase.Name)
 	if n := len(b.S.Items); b.S.Laps && n > 0 {
@@ -209,7 +213,7 @@ func (b *brief) Title() string {
 	return text + fmt.Sprintf(", attempt %d", b.Req.Started.Attempt)
 }
 
-// Item returns the item of this lap; "" for none.
+// Item returns the checklist item of this lap; "" if there is none.
 func (b *brief) Item() string {
 	if i := b.Req.Started.Lap - 1; b.S.Laps && i >= 0 && i < len(b.S.Items) {
 		return b.S.Items[i]
@@ -229,7 +233,8 @@ func (b *brief) Documents() (paths []string) {
 	return paths
 }
 
-// opening returns the mark before data. The authors of the data could not know its two marks.
+// opening returns the mark at the beginning of data. The authors of the data cannot have known the mark, so data
+// cannot contain the one at its end.
 func (p *page) opening() string { return "<<< " + p.nonce }
 
 func (p *page) closing() string { return p.nonce + " >>>" }
@@ -245,7 +250,7 @@ func (p *page) open(what string) {
 	p.line("%s", p.opening())
 }
 
-// data quotes external texts between the marks.
+// data adds texts of other authors to the page, between marks.
 func (p *page) data(what string, texts ...string) {
 	p.open(what)
 	for _, text := range texts[:min(len(texts), maxListed)] {
@@ -269,7 +274,8 @@ func (p *page) inner(text string) string {
 
 func (p *page) close() { p.line("%s", p.closing()) }
 
-// nonce depends on the run's id, which did not exist when the quoted output was written.
+// nonce returns the random-looking part of the marks around data. It depends on the run's id, which did not exist yet
+// when the data was written.
 func nonce(req *session.RunRequest) string {
 	h := sha256.New()
 	for _, part := range []string{string(req.Session.ID), strconv.Itoa(req.Started.Number), req.Started.RunID} {

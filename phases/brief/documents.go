@@ -9,12 +9,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// DocumentPath returns the path of a session's document, relative to the top of the work tree.
+// DocumentPath returns the path of one of a session's documents, relative to the top of the work tree.
 func DocumentPath(id session.ID, document string) string {
 	return DocumentsDir(id) + "/" + document
 }
 
-// DocumentsDir returns the directory of a session's documents.
+// DocumentsDir returns the directory of a session's documents, relative to the top of the work tree.
 func DocumentsDir(id session.ID) string { return ".workflow/" + string(id) }
 
 func briefDocument(g workflows.Gate, s *session.Session) string {

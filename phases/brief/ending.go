@@ -12,10 +12,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// ending covers the attempt's permissions, its gates, and the form of its answer.
+// ending has the last part of a brief: the agent's permissions, the gates that follow, and the form of the answer.
 type ending struct{ standing }
 
-// Only returns the paths outside which nothing may change. A reviewer's brief says it in other words.
+// Only returns the patterns of paths that the phase may change. It returns none for a reviewer who may change only
+// documents, because the brief says that in other words.
 func (b ending) Only() []string {
 	g := b.Req.Phase.Guards
 	if b.Req.Phase.Review != nil && len(g.Except) == 0 && slices.Equal(g.Only, []string{workflows.DocumentsPattern}) {
@@ -24,7 +25,7 @@ func (b ending) Only() []string {
 	return g.Only
 }
 
-// May returns the permissions that the configuration gives to the agent's program.
+// May returns what the configuration permits the agent's program to do.
 func (b ending) May() (may []string) {
 	for _, word := range b.Req.Plan.Agent.Allow {
 		command, ok := Permitted(b.Card(), word)
@@ -36,7 +37,8 @@ func (b ending) May() (may []string) {
 	return may
 }
 
-// Permitted returns the command that an entry of allow permits. If it permits none, it returns the entry and false.
+// Permitted returns the command that an entry of the setting "allow" permits, and true. If the entry does not permit a
+// command, it returns the entry itself and false.
 func Permitted(card *workflows.Card, word string) (string, bool) {
 	before, after, found := strings.Cut(card.Permit, "{command}")
 	if command, ok := strings.CutPrefix(word, before); found && ok {
@@ -47,7 +49,8 @@ func Permitted(card *workflows.Card, word string) (string, bool) {
 	return word, false
 }
 
-// MayRun reports whether the agent may run a gate's command itself, as far as its card tells.
+// MayRun reports whether the agent may run a gate's command itself. It returns true if the agent's card has no
+// permissions.
 func (b ending) MayRun(line string) bool {
 	card := b.Card()
 	if card == nil || !card.Permits() {
@@ -61,11 +64,11 @@ func (b ending) MayRun(line string) bool {
 	return false
 }
 
-// gates describes the gates that run after the agent has stopped.
+// gates describes the gates that run after the agent has ended.
 type gates struct {
 	Lines               string
-	More                bool // more than one line
-	Runs, MayRun, Clean bool // the first runs a command; the agent may run one itself; they run in a clean checkout
+	More                bool // set if Lines has more than one gate
+	Runs, MayRun, Clean bool // the first gate runs a command; the agent may run one; they run in a clean checkout
 }
 
 func (b ending) Gates() *gates {
@@ -98,19 +101,20 @@ func (b ending) Gates() *gates {
 	return &all
 }
 
-// reportOption matches an option for the file of a gate's report, with the file in the same word or in the next one.
+// reportOption matches the option for the report file in a gate's command. The file's name is in the same word or in
+// the next one.
 var reportOption = lazyregexp.New(`\s+(?:-\S*|(?:-\S+\s+)?[^-\s]\S*|(?:-\S+\s+)?)\$WFS_REPORT\S*`)
 
-// toType returns a gate's command for the agent, without the report: only wfs needs that, and some agents refuse
-// commands with variables.
+// toType returns a gate's command as the agent should type it, without the report. Only wfs reads the report, and some
+// agents refuse commands with variables.
 func toType(command string) string {
-	if strings.ContainsAny(command, ";&|\n") { // the rest may read the file
+	if strings.ContainsAny(command, ";&|\n") { // another command of the line may read the report
 		return command
 	}
 	return reportOption.ReplaceAllString(command, "")
 }
 
-// expected describes the result that a gate's command must have.
+// expected returns a phrase about the result that a gate must have.
 func (b ending) expected(g workflows.Gate) string {
 	switch {
 	case g.Format == workflows.FormatExit:
@@ -128,7 +132,7 @@ func (b ending) expected(g workflows.Gate) string {
 	return "this lap's " + safetext.Plural(len(targets), "test", "tests") + " and all that passed before must pass"
 }
 
-// targets returns the tests of this lap, including those that could not be built yet.
+// targets returns the names of this lap's tests and of the units that could not be built yet.
 func (b ending) targets() []string {
 	var all []string
 	for _, t := range b.S.Targets {
@@ -144,7 +148,8 @@ func (b ending) Card() *workflows.Card {
 	return b.Req.Plan.Agent.Card
 }
 
-// Form returns the form of the agent's answer: a "file", a "schema", or a "line" of its last message.
+// Form returns the form in which the agent must answer: "file" for $WFS_RESULT, "schema" for a JSON schema, "line" for
+// a line of its last message.
 func (b ending) Form() string {
 	switch card := b.Card(); {
 	case card == nil:
@@ -155,7 +160,7 @@ func (b ending) Form() string {
 	return "line"
 }
 
-// goOn has the news since the last turn of a resumed conversation.
+// goOn has the news for an agent that resumes a conversation.
 type goOn struct{ News, CutOff, Verdict string }
 
 func (b ending) GoOn() goOn {
@@ -186,7 +191,7 @@ func (b ending) GoOn() goOn {
 	return g
 }
 
-// capitalUnless begins a sentence with a capital letter, unless its first word is wfs.
+// capitalUnless returns a sentence with a capital letter at its beginning, unless it begins with the name wfs.
 func capitalUnless(s string) string {
 	if s == "" || strings.HasPrefix(s, "wfs ") {
 		return s
@@ -194,7 +199,7 @@ func capitalUnless(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// endedAs tells an agent how its last run ended, if it may not know; "" otherwise.
+// endedAs returns a sentence that tells an agent how its last run ended; "" if the agent knows that itself.
 func endedAs(o session.Outcome) string {
 	switch o {
 	case session.OutcomeInterrupted:

@@ -7,10 +7,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// testFindings covers findings about tests, and the results of hold-out tests.
+// testFindings has the part of a brief about weakened tests and hold-out tests.
 type testFindings struct{ subject }
 
-// Allowed returns the changes of tests that a person approved in this lap: they are no findings, and stay.
+// Allowed returns the changes of tests in this lap that a person approved. They stay, and count as no findings any
+// more.
 func (b testFindings) Allowed() (list []session.Tampering) {
 	for _, c := range b.S.Way() {
 		if c.Lap == b.S.Lap && c.Class == session.ClassApproved && c.Verdict == session.Pass {
@@ -20,12 +21,12 @@ func (b testFindings) Allowed() (list []session.Tampering) {
 	return list
 }
 
-// IsSaid reports whether a text is a message of a person, which the brief shows above.
+// IsSaid reports whether a text is one of the messages of people that the brief shows at its beginning.
 func (b people) IsSaid(text string) bool {
 	return slices.ContainsFunc(b.S.Said, func(x session.Said) bool { return x.Text == text })
 }
 
-// Grave returns the findings for which the newest judgement failed.
+// Grave returns the findings because of which the last judgement failed.
 func (b testFindings) Grave() []session.Tampering {
 	if b.S.Last == nil || b.S.Last.Class != session.ClassTampered {
 		return nil
@@ -33,19 +34,20 @@ func (b testFindings) Grave() []session.Tampering {
 	return (&session.Judgement{Tampered: b.S.Tampered}).Grave()
 }
 
-// NotRestored returns the grave findings whose files were not restored since.
+// NotRestored returns those findings of Grave whose files have not been restored since.
 func (b testFindings) NotRestored() []session.Tampering {
 	return slices.DeleteFunc(b.Grave(), func(t session.Tampering) bool { return slices.Contains(b.Req.Back, t.Path) })
 }
 
-// TestsDeaf reports whether the judgement failed because tests notice nothing.
+// TestsDeaf reports whether the last judgement failed because tests notice no change.
 func (b testFindings) TestsDeaf() bool {
 	grave := b.Grave()
 	return len(grave) > 0 && slices.Contains([]string{session.FoundCannotFail, session.FoundDeaf,
 		session.FoundNotNeeded}, grave[0].Kind)
 }
 
-// CodeAlone says whether the code of an attempt that changed tests passes with the former tests.
+// CodeAlone returns a sentence that says whether the code of an attempt that changed tests passes with the tests as
+// they were before.
 func (b testFindings) CodeAlone() string {
 	var judged, passed int
 	for _, g := range b.S.LastGates {
@@ -65,7 +67,7 @@ func (b testFindings) CodeAlone() string {
 	return "With the former tests the code does not pass yet: see the test output. Restore them, then fix the code."
 }
 
-// FrozenCommit returns the newest commit with the frozen tests.
+// FrozenCommit returns the latest commit that has the frozen tests; "" if there is none.
 func (b testFindings) FrozenCommit() session.Commit {
 	for _, c := range slices.Backward(b.S.Checkpoints) {
 		if c.Tree == b.S.Frozen {
@@ -75,8 +77,8 @@ func (b testFindings) FrozenCommit() session.Commit {
 	return ""
 }
 
-// HeldOut returns the result of the hold-out tests if some of them fail. None of their contents or output gets into
-// the brief.
+// HeldOut returns the result of the hold-out tests, which the agent does not know, if the last judgement failed
+// because of them; else nil. The brief has only their number, not their contents or output.
 func (b testFindings) HeldOut() *session.HoldoutResult {
 	d, r := b.S.Last, b.S.HoldoutAt(b.S.Current)
 	if d == nil || d.Class != session.ClassHoldout || r == nil || r.Verdict != session.Fail {
@@ -85,12 +87,12 @@ func (b testFindings) HeldOut() *session.HoldoutResult {
 	return r
 }
 
-// Failing says how many hold-out tests fail.
+// Failing returns how many hold-out tests fail, as "1 of 3".
 func (b testFindings) Failing(r *session.HoldoutResult) string {
 	return fmt.Sprintf("%d of %d", r.Failed+r.NotRun, r.Passed+r.Failed+r.NotRun)
 }
 
-// findings returns a reviewer's findings, one on each line.
+// findings returns the findings of a review, numbered, one in each text.
 func findings(v *session.Review) (lines []string) {
 	for i, f := range v.Findings {
 		at := ""

@@ -10,16 +10,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// people covers messages and notes of people.
+// people has the part of a brief with the messages and notes of people.
 type people struct{ subject }
 
-// Said returns people's messages for the next attempt. The brief shows them first.
+// Said returns the messages of people to the next attempt. The brief shows them at its beginning.
 func (b people) Said() []session.Said {
 	said, _ := b.people()
 	return said
 }
 
-// Notes returns people's notes, as far as there is room after the messages.
+// Notes returns the notes of people as a list. It has as many of the newest as fit into the space that the messages
+// leave.
 func (b people) Notes() string {
 	if len(b.Req.Notes) == 0 {
 		return ""
@@ -42,7 +43,7 @@ func (b people) people() (said []session.Said, left int) {
 	return said, left
 }
 
-// listed returns a list of notes. If they exceed so many bytes, it has the newest ones.
+// listed returns notes as a list. If they exceed maxNotes or the number of bytes in left, it has only the newest ones.
 func listed(all []string, left int) string {
 	var notes []string
 	for _, n := range slices.Backward(all) {
@@ -60,7 +61,7 @@ func listed(all []string, left int) string {
 	return strings.Join(notes, "\n")
 }
 
-// About returns the evidence of a question that a person has just answered with a rejection.
+// About returns the evidence that was part of a question, if a person has just answered the question with a rejection.
 func (b people) About() []string {
 	if b.S.Last == nil || b.S.Last.Class != session.ClassRejected || b.S.Last.Question == nil {
 		return nil
@@ -75,7 +76,7 @@ func (b people) About() []string {
 	return lines
 }
 
-// leftOut says how many older lines a list omits.
+// leftOut returns a line that says how many older entries are missing in a list.
 func leftOut(n int) string {
 	if n == 1 {
 		return "- (1 older one is left out)"

@@ -9,18 +9,19 @@ import (
 	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
-// MaxSpec limits the quote of a specification in a brief, in bytes. Of a longer one the brief quotes a part, and
-// names a file.
+// MaxSpec limits how much of a specification a brief quotes, in bytes. For a longer one the brief quotes a part and
+// names a file with the whole text.
 const MaxSpec = 16 << 10
 
-// specification is the specification in a brief, in its author's words.
+// specification is the part of a brief that quotes the specification.
 type specification struct {
 	Text  string
-	Part  string // which part of a long specification the text is
-	Fence string // on the lines around it
+	Part  string // description of the part that Text is, if the specification is too long
+	Fence string // mark on the lines before and after the text
 }
 
-// Specification returns the pinned text: the file in the work tree may be missing or different.
+// Specification returns the text that the session stores, not that of the file in the work tree, which may be missing
+// or different. It returns nil if there is no specification.
 func (b *brief) Specification() *specification {
 	text := strings.TrimSpace(safetext.Strip(string(b.Req.Spec)))
 	if text == "" {

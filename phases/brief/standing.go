@@ -13,10 +13,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// standing covers the progress of the work.
+// standing has the part of a brief about the progress of the work.
 type standing struct{ subject }
 
-// outcomes are the brief's words for the outcome of an attempt.
+// outcomes has the phrase in a brief for each outcome of an attempt.
 var outcomes = map[session.Class]string{
 	session.ClassGreen:           "everything passed",
 	session.ClassTargetFailed:    "its new test fails, as it should",
@@ -61,9 +61,9 @@ func outcomeText(v session.Verdict, c session.Class) string {
 	return "a check failed"
 }
 
-// history has the earlier attempts of this lap, each with its commit, files, claim and outcome.
+// history has a line for each earlier attempt of this lap.
 type history struct {
-	Laps   string // completed laps
+	Laps   string // sentence or list about completed laps
 	Lines  []string
 	CutOff bool
 }
@@ -87,7 +87,7 @@ func (b standing) History() *history {
 	return &h
 }
 
-// attempt describes an attempt and its outcome in a line.
+// attempt returns the line about one attempt: its phase, commit, changed files, claim and outcome.
 func (b standing) attempt(c session.Checkpoint) string {
 	outcome := outcomeText(c.Verdict, c.Class)
 	if b.claimed(c.Number) {
@@ -111,7 +111,8 @@ func (b standing) lapsDone() string {
 	return "Earlier laps:\n" + strings.Join(items, "\n")
 }
 
-// files lists the files that an attempt changed, beginning with a comma.
+// files returns a phrase with the files that an attempt changed, with a comma before each. It returns "" if they are
+// unknown.
 func (b standing) files(number int) string {
 	files, ok := b.Req.Lines[number]
 	if !ok {
@@ -139,12 +140,12 @@ func (b standing) files(number int) string {
 	return text
 }
 
-// claimed reports whether the attempt of a checkpoint falsely said that it was done.
+// claimed reports whether the attempt of a checkpoint claimed to be done although the judgement disagreed.
 func (b standing) claimed(checkpoint int) bool {
 	return slices.ContainsFunc(b.S.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
 }
 
-// judged returns the newest judged attempt.
+// judged returns the checkpoint of the last judged attempt; nil if there is none.
 func (b standing) judged() *session.Checkpoint {
 	for _, c := range slices.Backward(b.S.Checkpoints) {
 		if c.Attempt > 0 && c.Verdict != "" {
@@ -154,8 +155,8 @@ func (b standing) judged() *session.Checkpoint {
 	return nil
 }
 
-// Seen returns the newest judgement in a sentence; "" if the history has it. Counts come from wfs; names and output
-// come from the project or an agent, and are quoted between the marks.
+// Seen returns a sentence about the last judgement; "" if the history says it already. Counts come from wfs. Names and
+// output come from the project or an agent, and are quoted as data, between marks.
 func (b standing) Seen() string {
 	who, listed := "The last attempt", len(b.S.LastGates) == 0
 	if c := b.judged(); c != nil {
@@ -168,8 +169,8 @@ func (b standing) Seen() string {
 	return ""
 }
 
-// verdict describes wfs's findings in a sentence, without the outcome if the history has it, and "" if nothing is
-// left.
+// verdict returns a phrase about the last judgement. listed says that the history shows its outcome, which is then
+// left out. It returns "" if nothing else is to be said.
 func (b standing) verdict(listed bool) string {
 	text, counts := b.outcome(), b.counts()
 	listed = listed && text == outcomeText(b.S.Last.Verdict, b.S.Last.Class)
@@ -186,7 +187,8 @@ func (b standing) verdict(listed bool) string {
 	return text
 }
 
-// outcome describes the outcome of the newest judged attempt, with its gates' reasons if these are wfs's own words.
+// outcome returns a phrase about the outcome of the last judged attempt. It includes the reasons of gates if these are
+// in wfs's own words.
 func (b standing) outcome() string {
 	d := b.S.Last
 	text := outcomeText(d.Verdict, d.Class)
@@ -211,7 +213,7 @@ func (b standing) outcome() string {
 	return text + "; " + strings.Join(told, "; ")
 }
 
-// counts says how many tests passed and failed; "" if none ran.
+// counts returns a phrase with the numbers of tests that passed and failed; "" if none ran.
 func (b standing) counts() string {
 	c := session.CountsOf(b.S.LastGates)
 	if c.Total() == 0 {
@@ -227,13 +229,14 @@ func (b standing) counts() string {
 	return text
 }
 
-// ownWords are the classes of results whose reason may consist of wfs's own words only.
+// ownWords are the classes of results whose reason may be entirely in wfs's own words, without names or output of the
+// project.
 var ownWords = map[session.Class]bool{session.ClassCommandFailed: true, session.ClassNothingAdded: true,
 	session.ClassNoTests: true}
 
 var onlyWords = lazyregexp.New(`^[a-z0-9_,; ]*$`)
 
-// tells returns the reason of a gate that did not pass if it is safe in a sentence, else "".
+// tells returns the reason of a gate that did not pass, if it is safe to use in a sentence; else "".
 func tells(g session.GateResult) string {
 	if g.Verdict == session.Pass || !ownWords[g.Class] || !onlyWords.MatchString(g.Reason) ||
 		!quotable.MatchString(g.Gate) {
@@ -245,7 +248,7 @@ func tells(g session.GateResult) string {
 	return g.Reason
 }
 
-// told returns the reasons in the sentence about the newest judgement. They are not quoted again.
+// told returns the reasons that the sentence about the last judgement contains. They are not quoted again.
 func (b standing) told() []string {
 	var all []string
 	for _, g := range b.S.LastGates {
@@ -259,7 +262,7 @@ func (b standing) told() []string {
 	return all
 }
 
-// Output writes the newest judgement's reasons and the output of failing tests. The template prints nothing more.
+// Output adds the reasons of the last judgement and the output of failing tests to the page. It returns "".
 func (b *brief) Output() string {
 	b.Failures = slices.DeleteFunc(slices.Clone(b.Failures),
 		func(f report.Failure) bool { return f.Message == "" && f.Test == report.GateID(f.Gate) })
@@ -280,9 +283,11 @@ func (b *brief) Output() string {
 	return ""
 }
 
-// noted returns the newest judgement's reasons that are in no sentence, and the tests without quoted output.
+// noted returns lines with the reasons of the last judgement that are not part of a sentence, and with the names of
+// tests whose output is not quoted.
 func (b *brief) noted() (lines []string) {
-	whole := func(id session.TestID) bool { // its gate's verdict covers it
+	// The result of a gate as a whole is part of the gate's verdict.
+	whole := func(id session.TestID) bool {
 		return slices.ContainsFunc(b.S.LastGates, func(g session.GateResult) bool { return id == report.GateID(g.Gate) })
 	}
 	quoted := func(id session.TestID) bool {
@@ -309,11 +314,11 @@ func (b *brief) noted() (lines []string) {
 	return lines
 }
 
-// toldApart are the classes of judgements whose reason the brief gives in other words.
+// toldApart are the classes of judgements whose reason another part of the brief gives in its own words.
 var toldApart = map[session.Class]bool{session.ClassRejected: true, session.ClassTargetFailing: true,
 	session.ClassTestChange: true, session.ClassUnsigned: true}
 
-// named returns lines with the names of tests, without the tests for which but returns true.
+// named returns a line for each of the tests, after a label. It leaves out the tests for which `but` returns true.
 func (b *brief) named(label string, tests []session.TestID, but func(session.TestID) bool) (lines []string) {
 	for i, id := range tests {
 		if i == maxListed {
@@ -326,7 +331,7 @@ func (b *brief) named(label string, tests []session.TestID, but func(session.Tes
 	return lines
 }
 
-// quote writes the output of failing tests.
+// quote adds the output of failing tests to the page, at most maxQuoted bytes.
 func (b *brief) quote() {
 	left := maxQuoted
 	for i, f := range b.Failures {
@@ -346,5 +351,5 @@ func (b *brief) quote() {
 	}
 }
 
-// Stuck returns the number of attempts in a row without progress.
+// Stuck returns the number of attempts in a row that made no progress.
 func (b standing) Stuck() int { return max(b.S.Visit.NoProgress, b.S.Visit.SameFailure) }

@@ -1,4 +1,5 @@
-// Package check makes the experiments of package trial with commits: do their tests check anything?
+// Package check checks the tests of committed changes, for `wfs check`. It makes experiments like those of package
+// trial: would the tests fail without the code, and were existing tests weakened?
 package check
 
 import (
@@ -23,62 +24,63 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// tryWithout runs new and changed tests without the code.
+// tryWithout is the experiment that runs new and changed tests without the code of the change.
 const tryWithout = "without_code"
 
-// Kinds of findings, in addition to those of experiments with an attempt.
+// Kinds of findings, in addition to those of package trial.
 const (
-	checkHeadFails = "head_fails"          // tests fail with the code that they came with
+	checkHeadFails = "head_fails"          // tests fail with the code of their own commits
 	checkWithout   = "passes_without_code" // all new and changed tests pass with the code of the base
-	// the old version fails with the new code; the new version passes with the old code too
+	// A test fails in its old version with the new code, and passes in its new version with both the new and the old
+	// code.
 	checkWeakened = "test_weakened"
-	checkRemoved  = "failing_test_removed" // it fails with the new code, and was removed or is skipped
-	// Named only, no faults:
-	checkChanged = "test_changed"            // it expects something else now
-	checkUnbuilt = "test_not_built"          // the old version does not build with the new code
-	checkAsWell  = "passes_without_code_too" // it passes there, others fail
+	checkRemoved  = "failing_test_removed" // a test fails with the new code, and was removed or is skipped
+	// The following findings are only mentioned; they are no faults.
+	checkChanged = "test_changed"            // a test expects something else now
+	checkUnbuilt = "test_not_built"          // the old version of a test does not build with the new code
+	checkAsWell  = "passes_without_code_too" // a test passes with the code of the base, but other new tests fail
 )
 
-// Request is a committed change to check.
+// Request describes a committed change to check.
 type Request struct {
 	Base, Head session.Tree
-	Plan       workflows.Plan // Baseline has the gates to run
+	Plan       workflows.Plan // Baseline lists the gates to run
 	RunDir     string
 }
 
-// Report has the results of the experiments with a change.
+// Report has the results of checking a change.
 type Report struct {
-	Tests    []string `json:"tests"` // changed files that are tests, are read by tests, or run them
+	Tests    []string `json:"tests"` // changed files that hold tests, that tests read, or that control how tests run
 	Code     []string `json:"code"`  // changed files of code
 	NotAsked []string `json:"not_asked,omitempty"`
 	Gates    []Gate   `json:"gates"`
 }
 
-// Gate has the results with one gate.
+// Gate has the results of checking a change with one gate.
 type Gate struct {
 	Gate        string               `json:"gate"`
 	Command     string               `json:"command"`
-	CouldNot    string               `json:"could_not,omitempty"` // why it cannot judge here
-	KnownRed    []session.TestID     `json:"known_red,omitempty"` // failing on the base; ignored
-	Tests       []session.TestID     `json:"tests"`               // new or changed, and passing
+	CouldNot    string               `json:"could_not,omitempty"` // why the gate cannot judge here
+	KnownRed    []session.TestID     `json:"known_red,omitempty"` // tests that fail on the base, and are ignored
+	Tests       []session.TestID     `json:"tests"`               // new or changed tests that pass
 	Experiments []session.Experiment `json:"experiments"`
 	Findings    []Finding            `json:"findings"`
-	Named       []Finding            `json:"named,omitempty"` // worth a look, but no fault
+	Named       []Finding            `json:"named,omitempty"` // findings that are worth a look, but no faults
 }
 
-// Finding is one finding with its evidence.
+// Finding is a fault or a remark, with its evidence.
 type Finding struct {
 	Kind     string `json:"kind"`
 	Path     string `json:"path,omitempty"`
 	Test     string `json:"test,omitempty"`
 	Tried    string `json:"tried"`
 	Happened string `json:"happened"`
-	// Also lists further tests of that file with the same finding.
+	// Also lists further tests of the same file with the same finding.
 	Also []session.TestID `json:"also,omitempty"`
 }
 
-// Run tests the tests of a change: do they fail without its code, can they fail at all, and were existing tests
-// weakened? It runs only in clean checkouts. Bad work is a finding, not an error.
+// Run checks the tests of a change: do they fail without its code, can they fail at all, and were existing tests
+// weakened? It runs gates only in clean checkouts. Bad work is a finding, not an error.
 func Run(ctx context.Context, b *trial.Bench, r Request) (Report, error) {
 	out := Report{Tests: []string{}, Code: []string{}, Gates: []Gate{}}
 	changes, err := b.Changes(ctx, r.Base, r.Head)
@@ -115,7 +117,7 @@ func Run(ctx context.Context, b *trial.Bench, r Request) (Report, error) {
 	return out, nil
 }
 
-// inWords returns a bench whose progress messages suit a change without a lap.
+// inWords returns a copy of a bench whose progress messages speak of commits, not of a lap.
 func inWords(b *trial.Bench) *trial.Bench {
 	at := *b
 	at.Report = func(line string) {
@@ -126,14 +128,14 @@ func inWords(b *trial.Bench) *trial.Bench {
 	return &at
 }
 
-// sort lists the changed test files and the changed code files.
+// sort lists the changed test files and the changed code files in `out`.
 func (c *checking) sort(out *Report) {
 	for _, f := range c.changed {
 		if f.Aside && (testpaths.AboutTests(f.Path) || testpaths.MixesTests(f.Path) ||
 			trial.NamedByGate(c.Req.Phase.Gates, f.Path)) {
 			out.Tests = append(out.Tests, f.Path)
 		}
-		same := func() bool { // except for comments and layout
+		same := func() bool { // comments and layout do not count
 			return experiment.SameCode(f.Path, trial.CodeIn(f.Path, f.Before), trial.CodeIn(f.Path, f.After))
 		}
 		if report.IsCode(f.Path) && !testpaths.HoldsTests(f.Path) && (f.Status != "M" || !same()) {
@@ -142,7 +144,7 @@ func (c *checking) sort(out *Report) {
 	}
 }
 
-// notAsked says which checks are skipped because tests, code or both did not change.
+// notAsked returns a sentence about the checks that are skipped because no test, no code or neither changed.
 func notAsked(tests, code bool) string {
 	switch {
 	case tests:
@@ -153,19 +155,19 @@ func notAsked(tests, code bool) string {
 	return "neither tests nor code changed: nothing to check"
 }
 
-// checking is the check of one change, with the results of the present gate.
+// checking is the check of one change. Its last fields have the results of the gate that is checked at the moment.
 type checking struct {
 	trial.Trial
 	changed  []trial.File
-	paths    []string // tests, files that they read, and files that run them
-	edited   bool     // a file in paths existed before
+	paths    []string // changed files that hold tests, that tests read, or that control how tests run
+	edited   bool     // set if a file in paths existed before
 	withCode bool
 
 	to      *Gate
-	before  session.Tests // on the base
+	before  session.Tests // results on the base
 	lap     *verdict.Lap
-	oldFail bool          // tests of the base fail with the code of the change
-	without session.Tests // present tests with the code of the base, as far as run
+	oldFail bool          // set if tests of the base fail with the code of the change
+	without session.Tests // results of the change's tests with the code of the base, if they ran
 }
 
 // ask makes all checks with one gate.
@@ -205,18 +207,18 @@ func (c *checking) ask(ctx context.Context, g workflows.Gate) (Gate, error) {
 	return to, nil
 }
 
-// now returns the results of the change.
+// now returns the gate's results with the change.
 func (c *checking) now() session.Tests { return c.Out.Evidence.Gates[c.Gate.Name] }
 
-// whole is the id for the gate as a whole.
+// whole returns the id under which the result of the gate as a whole is stored.
 func (c *checking) whole() session.TestID { return report.GateID(c.Gate.Name) }
 
-// inChecks rewords messages about a lap for a change without one.
+// inChecks replaces "lap" in messages, because the commits to check have no lap.
 var inChecks = strings.NewReplacer("the lap's tests", "the new and changed tests", "this lap's", "these commits'",
 	"this lap", "these commits")
 
-// stands runs the gate on the base and on the change, and selects the tests to check. Tests that fail with their own
-// code are a finding. An error says why nothing can be checked.
+// stands runs the gate on the base and on the change, and chooses the tests to check. Tests that fail with the code of
+// their own commits are a finding. An error is the reason why nothing can be checked.
 func (c *checking) stands(ctx context.Context) error {
 	base, gate := c.Req.LapTree, c.Gate.Name
 	_, run, err := c.on(ctx, session.JudgeRequest{Plan: c.Req.Plan, Phase: c.Req.Phase, RunDir: c.Req.RunDir,
@@ -248,14 +250,14 @@ func (c *checking) stands(ctx context.Context) error {
 		return !run.Passes(id) || id == report.GateID(gate)
 	})
 	c.Tests = slices.DeleteFunc(slices.Clone(passing), func(id session.TestID) bool { return !c.lap.IsNew(id) })
-	if len(c.Tests) == 0 && c.edited && !c.withCode { // then all tests of the edited files
+	if len(c.Tests) == 0 && c.edited && !c.withCode { // no code and no new test: check all tests of the edited files
 		c.Tests = slices.DeleteFunc(passing, func(id session.TestID) bool { return c.declaredIn(id) == "" })
 	}
 	c.to.Tests = append(c.to.Tests, c.Tests...)
 	return nil
 }
 
-// on runs the gate on a tree. An error says why it cannot judge there.
+// on runs the gate on a tree. An error is the reason why the gate cannot judge there.
 func (c *checking) on(ctx context.Context, r session.JudgeRequest, tree session.Tree,
 	name string) (session.GateResult, *gate.Run, error) {
 	c.Say("gate " + c.Gate.Name + " on the " + name + " …")
@@ -266,7 +268,7 @@ func (c *checking) on(ctx context.Context, r session.JudgeRequest, tree session.
 	return res, run, err
 }
 
-// failing finds tests that fail twice with the code that they came with.
+// failing looks for tests that fail twice with the code of their own commits, and records them as a finding.
 func (c *checking) failing(ctx context.Context, run *gate.Run) error {
 	once := c.Notices(run)
 	if len(once) == 0 {
@@ -290,7 +292,8 @@ func (c *checking) failing(ctx context.Context, run *gate.Run) error {
 	return nil
 }
 
-// printed returns the first line that a failing test printed, to append to a sentence.
+// printed returns the first line that a failing test printed, in parentheses, to append to a sentence; "" if it
+// printed nothing.
 func printed(run *gate.Run, id session.TestID) string {
 	if line := process.Shown(strings.TrimSpace(run.Report.Messages[id])); line != "" {
 		return " (" + line + ")"
@@ -302,7 +305,8 @@ func (c *checking) found(f Finding) { c.enter(&c.to.Findings, f) }
 
 func (c *checking) name(f Finding) { c.enter(&c.to.Named, f) }
 
-// enter adds a finding to a list, or merges it into one of the same kind about the same file.
+// enter adds a finding to a list. If the list has a finding of the same kind about the same file, it adds the test to
+// that one.
 func (c *checking) enter(list *[]Finding, f Finding) {
 	at := slices.IndexFunc(*list, func(o Finding) bool {
 		return o.Kind == f.Kind && o.Path == f.Path && o.Path != "" && f.Test != ""
@@ -317,7 +321,7 @@ func (c *checking) enter(list *[]Finding, f Finding) {
 	}
 }
 
-// questions checks the tests of a change that passes.
+// questions makes the checks of a change whose tests pass.
 func (c *checking) questions(ctx context.Context) error {
 	if len(c.Tests) == 0 && !(c.edited && c.withCode) {
 		c.Tried(tryWithout, trial.NotTried, "no new test runs and passes")
@@ -335,8 +339,8 @@ func (c *checking) questions(ctx context.Context) error {
 	return c.askLess(ctx)
 }
 
-// askLess checks whether tests of the base notice a change of the code that they no longer notice. That proves
-// nothing if the code fails their previous version.
+// askLess looks for a change of the code that tests of the base notice and the same tests no longer notice now. It is
+// skipped if the code of the change fails the old version of the tests, because the comparison then proves nothing.
 func (c *checking) askLess(ctx context.Context) error {
 	if c.withCode && (len(c.to.Findings) > 0 || c.oldFail) {
 		return nil
@@ -352,8 +356,8 @@ func (c *checking) askLess(ctx context.Context) error {
 	return nil
 }
 
-// newTests checks that the new and changed tests fail without the code. If that does not prove that they can fail,
-// they must notice other expected values and failing code.
+// newTests checks that the new and changed tests fail without the code. If this does not prove that they can fail,
+// they must fail with other expected values and with code that fails.
 func (c *checking) newTests(ctx context.Context) error {
 	sure := false
 	if c.withCode {
@@ -375,7 +379,7 @@ func (c *checking) newTests(ctx context.Context) error {
 	return nil
 }
 
-// bare runs tests of the change on the code of the base.
+// bare runs tests of the change with the code of the base. If only is empty, it runs all tests.
 func (c *checking) bare(ctx context.Context, name string, only []session.TestID) (*gate.Run, error) {
 	back := trial.Variants{Bench: c.Bench, Req: c.Req, Out: &session.Judgement{Tree: c.Req.LapTree}, Gate: c.Gate}
 	tree, err := back.WithTests(ctx, c.Req.Tree, c.backwards(), c.paths)
@@ -385,7 +389,7 @@ func (c *checking) bare(ctx context.Context, name string, only []session.TestID)
 	return c.Alter(ctx, tree, name, only)
 }
 
-// backwards returns the differences from the change back to its base.
+// backwards returns the differences that lead from the change back to its base.
 func (c *checking) backwards() []trial.File {
 	back := slices.Clone(c.changed)
 	for i, f := range back {
@@ -394,24 +398,24 @@ func (c *checking) backwards() []trial.File {
 	return back
 }
 
-// bareTests runs the new and changed tests with the code of the base.
+// bareTests checks what the new and changed tests do with the code of the base.
 type bareTests struct{ *checking }
 
-// withoutCode runs the change's tests on the code of the base. It reports whether one of them fails by an assertion:
-// then it can fail, and needs the code.
+// withoutCode runs the change's tests with the code of the base. sure is set if one of them fails by an assertion:
+// this proves that the test can fail, and that it needs the code.
 func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.Say("gate " + c.Gate.Name + " without the code …")
 	var passing []session.TestID
 	for again := range 2 {
 		only := c.Tests
-		if again > 0 || c.edited { // which of the older tests changed is unknown
+		if again > 0 || c.edited { // it is unknown which of the older tests changed
 			only = nil
 		}
 		run, err := c.bare(ctx, tryWithout, only)
 		switch {
 		case err != nil:
 			return false, ctx.Err()
-		case run.Ended == proc.Timeout: // with the code it does finish
+		case run.Ended == proc.Timeout: // with the code the gate does finish
 			c.Tried(tryWithout, trial.Holds, "without the code the new and changed tests do not finish")
 			return true, nil
 		case !run.Ran() && run.Exit != 0 || run.Leads != nil:
@@ -424,13 +428,13 @@ func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 		if failing, passing, sure = c.parted(run); len(failing) > 0 {
 			c.needCode(failing, passing, sure)
 			return sure, nil
-		} // otherwise once more, with all tests
+		} // no test failed: run once more, with all tests
 	}
 	return c.needNoCode(passing), nil
 }
 
-// parted returns the new and changed tests that fail without the code, and those that pass. sure: one of them fails
-// by an assertion.
+// parted returns the new and changed tests that fail without the code, and those that pass. sure is set if one of them
+// fails by an assertion.
 func (c bareTests) parted(run *gate.Run) (failing, passing []session.TestID, sure bool) {
 	for _, id := range c.Tests {
 		if run.Passes(id) {
@@ -443,7 +447,7 @@ func (c bareTests) parted(run *gate.Run) (failing, passing []session.TestID, sur
 	return failing, passing, sure
 }
 
-// needCode records that new and changed tests fail without the code.
+// needCode records that new and changed tests fail without the code of the change. passing lists those that do not.
 func (c bareTests) needCode(failing, passing []session.TestID, sure bool) {
 	says := safetext.Plural(len(failing), "new or changed test fails", "new or changed tests fail")
 	if !sure {
@@ -458,7 +462,8 @@ func (c bareTests) needCode(failing, passing []session.TestID, sure bool) {
 	}
 }
 
-// needNoCode records that no new or changed test fails without the code. It reports whether they have no reason to.
+// needNoCode records that no new or changed test fails without the code. It returns true if this is no fault, because
+// the tests require nothing new.
 func (c bareTests) needNoCode(passing []session.TestID) bool {
 	now := c.now()
 	skipped := slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
@@ -483,7 +488,8 @@ func (c bareTests) needNoCode(passing []session.TestID) bool {
 	return false
 }
 
-// namesVary reports whether other rows of a missing row's table ran under new names: a name may contain the time.
+// namesVary reports whether a test is a row of a table that has rows with new names in this run. If the names of rows
+// vary, for example because they contain the time, a missing row proves nothing.
 func (c bareTests) namesVary(run *gate.Run, id session.TestID) bool {
 	p, now := report.Parent(id), c.now()
 	return p != "" && slices.ContainsFunc(report.SortedKeys(run.Report.Tests), func(other session.TestID) bool {
@@ -491,7 +497,8 @@ func (c bareTests) namesVary(run *gate.Run, id session.TestID) bool {
 	})
 }
 
-// alsoChanged adds tests of the base to those of the change, if they pass with its code but not without.
+// alsoChanged adds older tests to the tests to check, if they pass with the code of the change and do not pass without
+// it.
 func (c bareTests) alsoChanged(bare *gate.Run) {
 	now := c.now()
 	for _, id := range report.SortedKeys(c.before) {
@@ -504,8 +511,8 @@ func (c bareTests) alsoChanged(bare *gate.Run) {
 	c.to.Tests = append([]session.TestID{}, c.Tests...)
 }
 
-// asksMore reports whether there are more tests, or more compared values, than before. If not, tests were renamed,
-// merged or edited, and have no reason to fail with the old code.
+// asksMore reports whether the change has more tests, or more expected values, than the base. If not, its tests were
+// only renamed, merged or edited, and need not fail with the old code.
 func (c bareTests) asksMore() bool {
 	more, now := 0, c.now()
 	for _, id := range c.Tests {
@@ -521,12 +528,13 @@ func (c bareTests) asksMore() bool {
 	return more > 0 || trial.Turned(c.changed, experiment.All).N > trial.Turned(c.backwards(), experiment.All).N
 }
 
-// fileOf returns the changed test file that names a test, now or before; else the first changed test file.
+// fileOf returns the changed test file in which a test is named, now or on the base. If there is none, it returns the
+// first changed test file.
 func (c *checking) fileOf(id session.TestID) string {
 	return cmp.Or(c.declaredIn(id), c.paths[max(0, slices.IndexFunc(c.paths, testpaths.HoldsTests))])
 }
 
-// declaredIn returns the changed test file that names a test, now or before; "" if none does.
+// declaredIn returns the changed test file in which a test is named, now or on the base; "" if there is none.
 func (c *checking) declaredIn(id session.TestID) string {
 	at := slices.IndexFunc(c.lap.Files.Changes, func(x session.Change) bool {
 		return id != "" && c.lap.Files.HoldsTests(x) && slices.ContainsFunc(verdict.DeclaredNames(id), func(n string) bool {

@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// mostUnbuilt limits how often old test files that no longer build are set aside, and the others tried again.
+// mostUnbuilt limits how often try leaves out old test files that no longer build, and runs the others again.
 const mostUnbuilt = 2
 
 // oldTests runs the tests of the base with the code of the change.
@@ -23,9 +23,9 @@ type oldTests struct {
 	run *gate.Run
 }
 
-// try runs the tests of the base on the code of the change. A test that fails there was changed or removed. If its
-// new version passes with the code of the base too, it was weakened. Otherwise it expects something else now, which
-// is only named: it may be the purpose of the change.
+// try runs the tests of the base with the code of the change. A test that fails there was changed or removed. If its
+// new version passes with the code of the base too, the test was weakened. If not, it expects something else now: this
+// is only mentioned, because it may be the purpose of the change.
 func (c oldTests) try(ctx context.Context) error {
 	const says = "the tests of the base"
 	paths := slices.Clone(c.paths)
@@ -64,8 +64,8 @@ func (c oldTests) try(ctx context.Context) error {
 	return nil
 }
 
-// unbuilt returns the paths without test files that do not build or load with the code of the change, and names
-// these.
+// unbuilt returns the paths without those test files of the base that cannot be built or loaded with the code of the
+// change. It mentions each of these files as a finding.
 func (c oldTests) unbuilt(paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		at := slices.IndexFunc(c.run.Report.Broken, func(b report.Breakage) bool {
@@ -85,7 +85,7 @@ func (c oldTests) unbuilt(paths []string) []string {
 	})
 }
 
-// compare reports how each test of the base that fails with the code of the change was changed.
+// compare records for each test of the base that fails with the code of the change how the test was changed.
 func (c oldTests) compare(ctx context.Context) error {
 	failing := c.failingNow()
 	if len(failing) == 0 {
@@ -115,19 +115,21 @@ func (c oldTests) compare(ctx context.Context) error {
 	return nil
 }
 
-// failingNow returns the tests of the base that passed there and fail with the code of the change.
+// failingNow returns the tests that passed on the base and fail with the code of the change.
 func (c oldTests) failingNow() []session.TestID {
 	old := c.lap.AsOf(c.run)
 	return slices.DeleteFunc(report.SortedKeys(c.before), func(id session.TestID) bool {
 		if c.before[id] != session.TestPass || id == c.whole() || c.run.Passes(id) || old.HasFailingSubtest(id) {
 			return true
 		}
-		// a missing test does not count if its subtests ran, if it is a row of a table, or if it did not build
+		// A missing test does not count as failing if its subtests ran, if it is a row of a table, or if it was not
+		// built.
 		return c.run.Lacks(id) && (old.RanBelow(id) || report.Parent(id) != "" || c.notBuilt(id))
 	})
 }
 
-// became says how a test of the base that fails with the code of the change was changed.
+// became describes how a test of the base that fails with the code of the change was changed: by a kind of finding and
+// a phrase.
 func (c oldTests) became(id session.TestID) (kind, so string) {
 	now, is := c.now(), c.become(id)
 	s, there := now[is]
@@ -144,7 +146,7 @@ func (c oldTests) became(id session.TestID) (kind, so string) {
 	return checkRemoved, "it was removed"
 }
 
-// passesNow judges the new version of a test of the base, if that passes.
+// passesNow does the work of became for a test whose new version passes.
 func (c oldTests) passesNow(id, is session.TestID) (kind, so string) {
 	switch {
 	case c.without[is] != session.TestPass:
@@ -157,7 +159,8 @@ func (c oldTests) passesNow(id, is session.TestID) (kind, so string) {
 	return checkWeakened, "the new version passes, also with the code of the base: it was weakened"
 }
 
-// become returns the present id of a test of the base. If its id is gone, a new test of that name may be elsewhere.
+// become returns the present id of a test of the base. If its id is gone, this is the id of a new test with the same
+// name in another place, or else the old id.
 func (c oldTests) become(id session.TestID) session.TestID {
 	now := c.now()
 	if _, there := now[id]; there {
@@ -171,8 +174,8 @@ func (c oldTests) become(id session.TestID) session.TestID {
 	return id
 }
 
-// otherRows reports whether a test is a row of a table with rows that do not pass with the code of the base. Row
-// names may contain expected values or positions, so the same name may be another row now.
+// otherRows reports whether a test is a row of a table that has rows which do not pass with the code of the base. The
+// names of rows may contain expected values or positions, so a row may have got another name.
 func (c oldTests) otherRows(id session.TestID) bool {
 	p := report.Parent(id)
 	return p != "" && slices.ContainsFunc(c.Tests, func(to session.TestID) bool {
@@ -180,14 +183,15 @@ func (c oldTests) otherRows(id session.TestID) bool {
 	})
 }
 
-// notBuilt reports whether a test did not run because its unit could not be built or loaded.
+// notBuilt reports whether a test did not run because its package or file could not be built or loaded.
 func (c oldTests) notBuilt(id session.TestID) bool {
 	return slices.ContainsFunc(c.run.Report.Broken,
 		func(b report.Breakage) bool { return b.Build || report.Under(id, b.Unit) }) ||
 		verdict.RanNothing(c.run.Report.Tests, c.Gate.Name)
 }
 
-// alsoWithout runs the new versions of tests of the base on its code, unless that was done.
+// alsoWithout runs the new versions of failing tests with the code of the base, except those that ran there already.
+// It adds the results to c.without.
 func (c oldTests) alsoWithout(ctx context.Context, failing []session.TestID) error {
 	now := c.now()
 	var ids []session.TestID

@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// gatesOf makes gates for commands that are judged by their exit code.
+// gatesOf returns gates for commands that are judged by their exit code.
 func gatesOf(commands []string) []workflows.Gate {
 	var gates []workflows.Gate
 	for _, c := range commands {
@@ -23,10 +23,11 @@ func gatesOf(commands []string) []workflows.Gate {
 	return gates
 }
 
-// launchers run another command, after which a gate is named.
+// launchers are words at the beginning of a command that run another command. A gate gets its name from that other
+// command.
 var launchers = strings.Fields("npx npm pnpm yarn bun exec run composer make uv poetry python python3 go")
 
-// commandName returns the script that a command runs, or its tool.
+// commandName returns a name for a command: the script that it runs, or its tool.
 func commandName(command string) string {
 	words := strings.Fields(command)
 	for len(words) > 1 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") ||
@@ -40,7 +41,7 @@ func commandName(command string) string {
 }
 
 var (
-	// checks matches commands that look at code and run no tests.
+	// checks matches commands that check the code without running tests, such as linters.
 	checks = lazyregexp.New(`(^|[\s/:@-])(lint|vet|eslint|golangci-lint|staticcheck|gofmt|ruff|flake8|mypy|pyright|pylint|` +
 		`black|isort|phpstan|psalm|phpcs|rubocop|clippy|tsc|typecheck|type-check|types|style|format-check|check-format|fmt-check)($|[\s:])`)
 	quoted      = lazyregexp.New(`"[^"]*"|'[^']*'`)
@@ -48,7 +49,7 @@ var (
 	toxCommands = lazyregexp.New(`(?ms)^\[testenv\]\s*$.*?^commands\s*=(.*?)(?:^\S|\z)`)
 )
 
-// withChecks appends to a list those commands that are checks.
+// withChecks returns list with those commands added that are checks. prefix is put before each of them.
 func withChecks(list []string, prefix string, commands []string) []string {
 	for _, c := range commands {
 		c = strings.TrimLeft(strings.TrimSpace(c), "@-")
@@ -59,7 +60,8 @@ func withChecks(list []string, prefix string, commands []string) []string {
 	return list
 }
 
-// besideTests returns the checks that a project's own test command runs: `make test`, tox, Composer's script.
+// besideTests returns the checks that the project's test command runs in addition to its tests. It reads `make test`,
+// tox and the test script of Composer.
 func (p *project) besideTests() (list []string) {
 	add := func(prefix string, commands ...string) { list = withChecks(list, prefix, commands) }
 	for _, m := range makeTest.FindAllStringSubmatch(p.text("Makefile"), -1) {

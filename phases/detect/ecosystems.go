@@ -10,7 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// ecosystem has rows that say how its tests run, or code if rows are not enough.
+// ecosystem describes how projects of one kind run their tests. Most have rows; those for which rows are not enough
+// have a function.
 type ecosystem struct {
 	name  string
 	tools []string
@@ -18,21 +19,22 @@ type ecosystem struct {
 	code  func(*project) []Proposal
 }
 
-// row is a way to run tests, with the evidence that a project uses it.
+// row is one way to run tests, with the evidence in the project's files that it is used.
 type row struct {
-	// shows is evidence: a file pattern, or PATTERN:TEXT for files that match a regular expression, whose group is
-	// shown to people. "|" separates alternatives. All parts separated by spaces are required; those that begin with
-	// "!" must be absent.
+	// shows is the evidence that must be there. It has parts separated by spaces, which are all required; a part that
+	// begins with "!" must be absent. A part is a file pattern, or PATTERN:TEXT for files that match the regular
+	// expression TEXT. "|" separates alternatives in a part. People see the group of the regular expression.
 	shows   string
-	command string // words in braces are replaced: see words
+	command string // words in braces are replaced, see words
 	format  workflows.Format
 	report  string
 	install string
 	needs   string
-	more    bool // also try later rows
+	more    bool // later rows are tried as well
 }
 
-// ecosystems are tried in this order; the first proposal is the one to try first.
+// ecosystems returns all ecosystems in the order in which they are tried. If a directory matches several, the first
+// one is proposed first.
 func ecosystems() []ecosystem {
 	return []ecosystem{
 		{name: "Go", tools: []string{"go", "gofmt"}, rows: []row{
@@ -48,12 +50,13 @@ func ecosystems() []ecosystem {
 			{shows: `Cargo.toml:\[workspace\]`, command: "cargo test --workspace --no-fail-fast", format: workflows.FormatCargo},
 			{shows: "Cargo.toml", command: "cargo test --no-fail-fast", format: workflows.FormatCargo},
 		}},
-		// Run all modules although tests fail: the failures are in the reports.
+		// Run all modules even if tests fail. The failures are in the reports.
 		{name: "Maven", tools: []string{"mvn", "./mvnw"}, rows: []row{
 			{shows: "pom.xml", command: "{mvn} -q -B -fae -Dmaven.test.failure.ignore=true test", format: workflows.FormatJUnit,
 				report: "**/target/surefire-reports/*.xml"},
 		}},
-		// Run cleanTest first: otherwise there is no report of tests that Gradle considers up to date.
+		// Run cleanTest first. Otherwise Gradle skips tests that it considers up to date, and writes no report about
+		// them.
 		{name: "Gradle", tools: []string{"gradle", "./gradlew"}, rows: []row{
 			{shows: "build.gradle|build.gradle.kts|settings.gradle|settings.gradle.kts", format: workflows.FormatJUnit,
 				command: "{gradle} --no-daemon --console=plain -q --continue --no-build-cache cleanTest test",
@@ -63,7 +66,7 @@ func ecosystems() []ecosystem {
 			{shows: "build.sbt", command: "sbt -no-colors test", format: workflows.FormatJUnit,
 				report: "**/target/test-reports/*.xml"},
 		}},
-		// Neither needs a gem for its results: RSpec has JSON, and Minitest's output is parsed.
+		// No additional gem is needed to read the results: RSpec can write JSON, and wfs parses Minitest's output.
 		{name: "Ruby", tools: []string{"bundle exec", "rake", "ruby"}, rows: []row{
 			{shows: ".rspec|spec/spec_helper.rb|spec/*_spec.rb", command: `{bundle}rspec --format json --out "$WFS_REPORT"`,
 				format: workflows.FormatRSpec, install: "{gems}"},
@@ -75,7 +78,7 @@ func ecosystems() []ecosystem {
 			{shows: "test/*.rb", format: workflows.FormatMinitest, install: "{gems}",
 				command: `{bundle}ruby -Itest -Ilib -e 'Dir["test/**/*_test.rb", "test/**/test_*.rb"].sort.each { |f| require "./#{f}" }' -- -v`},
 		}},
-		// The trx logger comes with dotnet. Every test project writes its own file.
+		// The trx logger is part of dotnet. Each test project writes a file of its own.
 		{name: ".NET", tools: []string{"dotnet"}, rows: []row{
 			{shows: "*.sln|*.slnx|*.csproj|*.fsproj|*.vbproj", format: workflows.FormatTRX,
 				command: `dotnet test --logger trx --results-directory "$WFS_REPORT" -nodeReuse:false`},
@@ -104,7 +107,7 @@ const (
 	phpunit   = phpConfig + `|composer.json:"phpunit/phpunit"|tests/*Test.php`
 )
 
-// words are replacements for words of a command, with and without evidence.
+// words are the words in braces in a command, with their replacement if the evidence is there (with) or not (without).
 var words = []struct{ word, shows, with, without string }{
 	{"{mvn}", "mvnw", "./mvnw", "mvn"},
 	{"{gradle}", "gradlew", "./gradlew", "gradle"},
@@ -114,7 +117,7 @@ var words = []struct{ word, shows, with, without string }{
 		`phpunit --log-junit "$WFS_REPORT" --do-not-cache-result tests`},
 }
 
-// fill replaces the words of a command.
+// fill returns a command in which the words in braces are replaced.
 func (p *project) fill(command string) string {
 	for _, w := range words {
 		if strings.Contains(command, w.word) {
@@ -154,7 +157,8 @@ func (p *project) byRows(rows []row) (list []Proposal) {
 	return list
 }
 
-// shows returns the last evidence found, in words for people; "" if some is missing or must not be there.
+// shows reports whether a project has the evidence of a row. It returns the last part found, in words for people, or
+// "" if a part is missing or must not be there.
 func (p *project) shows(all string) (why string) {
 	for one := range strings.FieldsSeq(all) {
 		one, not := strings.CutPrefix(one, "!")
@@ -191,7 +195,7 @@ func (p *project) evidence(evidence string) string {
 
 var usedModule = lazyregexp.New(`(?m)^\s*(?:use\s+)?"?(\./?|\./[\w./-]*)"?\s*(?://.*)?$`)
 
-// goModules returns package patterns for the modules that a go.work uses.
+// goModules returns patterns for all packages of the modules that go.work lists.
 func (p *project) goModules() string {
 	var dirs []string
 	for _, m := range usedModule.FindAllStringSubmatch(p.text("go.work"), -1) {
@@ -203,16 +207,17 @@ func (p *project) goModules() string {
 	return strings.Join(dirs, " ")
 }
 
-// pytestFiles are evidence of pytest other than test files.
+// pytestFiles is evidence that the project uses pytest, without its test files.
 const pytestFiles = `pytest.ini|pyproject.toml:pytest|setup.cfg:\[tool:pytest\]|tox.ini:pytest|conftest.py|tests/conftest.py|test/conftest.py|` +
 	`*requirements*.txt:pytest|requirements/*.txt:pytest|`
 
-// pythonTests returns evidence of test files with a text, "" for any.
+// pythonTests returns evidence for test files that contain a text. If text is "", it returns evidence for any test
+// files.
 func pythonTests(text string) string {
 	return inDirs([]string{"", "tests/", "test/", "tests/unit/"}, []string{"test_*.py", "*_test.py"}, text)
 }
 
-// inDirs returns evidence of a file with one of some names in one of some directories.
+// inDirs returns evidence for a file with one of the names in one of the directories.
 func inDirs(dirs, names []string, text string) string {
 	var all []string
 	for _, dir := range dirs {
@@ -223,9 +228,10 @@ func inDirs(dirs, names []string, text string) string {
 	return strings.Join(all, "|")
 }
 
-// proposePython supports pytest, unittest and Django's runner, run by uv, Poetry, PDM, Pipenv or a virtual
-// environment in the project. -B keeps Python from writing __pycache__, which would change the tree if it is not
-// ignored. --continue-on-collection-errors: a file that cannot be imported must not keep the others from running.
+// proposePython proposes gates for pytest, unittest and Django's test runner. It runs them with uv, Poetry, PDM,
+// Pipenv or a virtual environment in the project. The option -B keeps Python from writing __pycache__, which would
+// change the tree if git does not ignore it. With --continue-on-collection-errors, a file that cannot be imported does
+// not keep the others from running.
 func proposePython(p *project) (list []Proposal) {
 	pythons := []struct{ shows, python, install string }{
 		{"uv.lock", "uv run --frozen python", "uv sync"}, {"poetry.lock", "poetry run python", "poetry install"},
@@ -256,7 +262,7 @@ func proposePython(p *project) (list []Proposal) {
 	return list
 }
 
-// discover returns the arguments with which unittest finds the files: it looks only into packages.
+// discover returns the arguments with which unittest finds the test files. Without them it searches only packages.
 func (p *project) discover() string {
 	file := p.shows(pythonTests(""))
 	dir, pattern := path.Dir(file), ""
@@ -269,7 +275,7 @@ func (p *project) discover() string {
 	return " -s " + dir + pattern
 }
 
-// formatWords give the report format of a command that has all of these words.
+// formatWords maps words to a report format. A command has this format if it contains all of the words.
 var formatWords = []struct {
 	words  []string
 	format workflows.Format
@@ -283,7 +289,7 @@ var formatWords = []struct {
 	{[]string{"--tap"}, workflows.FormatTAP}, {[]string{"reporter=tap"}, workflows.FormatTAP},
 }
 
-// GuessFormat guesses the report format of a command from its words.
+// GuessFormat returns the probable report format of a command, judging by its words.
 func GuessFormat(command string) workflows.Format {
 	for _, f := range formatWords {
 		if !slices.ContainsFunc(f.words, func(w string) bool { return !strings.Contains(strings.ToLower(command), w) }) {

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// nodePackage has the relevant parts of a package.json.
+// nodePackage has those parts of a package.json that matter here.
 type nodePackage struct {
 	*project
 	Scripts         map[string]string `json:"scripts"`
@@ -22,31 +22,32 @@ type nodePackage struct {
 	Workspaces      json.RawMessage   `json:"workspaces"`
 	PackageManager  string            `json:"packageManager"`
 
-	steps []step // the commands of `npm test`
+	steps []step // the commands that `npm test` runs
 }
 
-// step is one command of the test script, or of a script that npm runs with it.
+// step is one command of the test script, or of the scripts pretest and posttest, which npm runs before and after it.
 type step struct {
 	text   string
-	tool   *nodeTool // its test runner; nil for all other commands
-	builds bool      // it builds the tested code
+	tool   *nodeTool // the test runner that it starts; nil if none
+	builds bool      // set if it builds the code that is tested
 }
 
-// nodeTool is a test runner, with its options for reports.
+// nodeTool is a test runner for Node, with its options for reports.
 type nodeTool struct {
 	name, report string
 	format       workflows.Format
 	env          string
-	drop         string // arguments of the test script that a gate cannot have, with or without "=" and a value
-	alone        bool   // used if package.json depends on it, even without a test script
+	drop         string // arguments of the test script that must be left out of a gate, with or without "=" and a value
+	alone        bool   // set if a dependency on it is enough evidence, without a test script
 }
 
 const nodeGate = "node --test --test-reporter=junit"
 
-// neverKept are arguments that no gate can have.
+// neverKept are arguments that must be left out of the gate of any test runner.
 const neverKept = " --watch --watchAll -w --coverage --ui --bail --reporter --reporters -R "
 
-// nodeTools have per-test results without an extra package. CI=true keeps them from writing missing snapshots.
+// nodeTools are the test runners that report per-test results without an additional package. CI=true keeps them from
+// writing missing snapshots.
 var nodeTools = []nodeTool{
 	{name: "node", format: workflows.FormatJUnit},
 	{name: "bun", format: workflows.FormatJUnit},
@@ -64,8 +65,9 @@ var nodeTools = []nodeTool{
 	{name: "playwright", report: "--reporter=junit", format: workflows.FormatJUnit},
 }
 
-// proposeNode proposes a gate for the runner in the test script, else in the dependencies, else in the packages of a
-// workspace. The exit code of the test script is the last resort.
+// proposeNode proposes a gate for the test runner in the test script. If there is none, it looks for a test runner in
+// the dependencies, then in the packages of a workspace. The last proposal is the test script itself, judged by its
+// exit code.
 func proposeNode(p *project) []Proposal {
 	n := p.nodePackage()
 	if n == nil {
@@ -98,7 +100,7 @@ func proposeNode(p *project) []Proposal {
 		Why: "package.json: " + script, Needs: needs})
 }
 
-// nodeTests is evidence of files that `node --test` would find.
+// nodeTests is evidence for files that `node --test` would run.
 var nodeTests = inDirs([]string{"", "tests/", "__tests__/", "src/"}, []string{"*[._-]test.", "test.", "test-*."},
 	"js") + "|" +
 	inDirs([]string{"", "tests/", "__tests__/", "src/"}, []string{"*[._-]test.", "test.", "test-*."}, "[mc]js") +
@@ -122,7 +124,8 @@ var (
 	nodeBuild  = lazyregexp.New(`^(?:\S*/)?(?:(?:tsc|babel|swc|tsup|esbuild|rollup|webpack)(?: |$)|vite build)|^\S+ run build`)
 )
 
-// stepsOf returns the commands of a script. If it runs another script that runs tests, it has that script's commands.
+// stepsOf returns the commands of a script. If a command runs another script that runs tests, it is replaced by the
+// commands of that script.
 func (n *nodePackage) stepsOf(script string, depth int) (steps []step) {
 	for _, text := range commandEnd.Split(n.Scripts[script], -1) {
 		text, _, _ = strings.Cut(strings.TrimSpace(text), "|") // the rest only formats the output
@@ -147,7 +150,7 @@ func (n *nodePackage) stepsOf(script string, depth int) (steps []step) {
 	return steps
 }
 
-// toolOf returns the test runner that a command runs; nil for none.
+// toolOf returns the test runner that a command starts; nil if there is none.
 func toolOf(command string) *nodeTool {
 	words := strings.Fields(command)
 	for i := range nodeTools {
@@ -161,14 +164,14 @@ func toolOf(command string) *nodeTool {
 	return nil
 }
 
-// isCalled reports whether a word of a command starts the tool.
+// isCalled reports whether a word of a command is the one that starts the tool.
 func (t *nodeTool) isCalled(word string) bool {
 	base := path.Base(strings.Trim(word, `"'`))
 	return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") &&
 		(strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".mjs") == t.name || t.name == "node" && base == "tsx")
 }
 
-// nodeExec are the commands of package managers that run an installed tool.
+// nodeExec has the command with which each package manager runs an installed tool.
 var nodeExec = map[string]string{"pnpm": "pnpm exec ", "yarn": "yarn run ", "bun": "bun run ",
 	"npm": "npx --no-install "}
 
@@ -189,7 +192,8 @@ func (n *nodePackage) manager() string {
 
 func (n *nodePackage) exec() string { return nodeExec[n.manager()] }
 
-// byTool proposes a gate for the runner in the test script, else in the dependencies.
+// byTool proposes a gate for the test runner in the test script. If there is no test script, it proposes one for a test
+// runner among the dependencies.
 func (n *nodePackage) byTool() []Proposal {
 	why := "package.json: " + n.Scripts["test"]
 	before := ""
@@ -202,7 +206,7 @@ func (n *nodePackage) byTool() []Proposal {
 		case s.tool != nil:
 			gate := testsGate(before+n.call(s.tool, s.text), s.tool.format)
 			list := []Proposal{{Gate: gate, Why: why}}
-			// for Node before version 20
+			// Node before version 20 can only write TAP.
 			if tap := strings.Replace(gate.Run.Shell, "test-reporter=junit", "test-reporter=tap", 1); s.tool.name == "node" {
 				list = append(list, Proposal{Gate: testsGate(tap, workflows.FormatTAP), Why: why})
 			}
@@ -215,7 +219,7 @@ func (n *nodePackage) byTool() []Proposal {
 	return n.byDependency()
 }
 
-// byDependency proposes a gate for a runner among the dependencies.
+// byDependency proposes a gate for a test runner among the dependencies.
 func (n *nodePackage) byDependency() []Proposal {
 	for i := range nodeTools {
 		t := &nodeTools[i]
@@ -226,7 +230,8 @@ func (n *nodePackage) byDependency() []Proposal {
 	return nil
 }
 
-// call returns a tool's command with reports for wfs. It keeps the arguments of the test script.
+// call returns the command that runs a test runner and writes a report for wfs. It keeps the arguments that the test
+// script has for the test runner.
 func (n *nodePackage) call(t *nodeTool, text string) string {
 	switch t.name {
 	case "bun":
@@ -250,7 +255,7 @@ func (n *nodePackage) call(t *nodeTool, text string) string {
 	return t.env + strings.TrimSpace(strings.Join(kept, " ")+" "+t.report)
 }
 
-// kept returns the words of a tool's command without options about its output.
+// kept returns the words of a test runner's command, without options that must be left out of a gate.
 func (t *nodeTool) kept(words []string) (kept []string) {
 	for i := 0; i < len(words); i++ {
 		name, _, joined := strings.Cut(words[i], "=")
@@ -263,8 +268,8 @@ func (t *nodeTool) kept(words []string) (kept []string) {
 	return kept
 }
 
-// beyond returns the commands of the test script, and of those that npm runs around it, that neither test nor build.
-// Coverage is one of them.
+// beyond returns those commands of the test script, and of pretest and posttest, that neither run tests nor build
+// code. A test run that measures coverage is included.
 func (n *nodePackage) beyond() (commands []string) {
 	for _, s := range n.steps {
 		tool, _, _ := strings.Cut(s.text, " ")
@@ -280,14 +285,16 @@ func (n *nodePackage) beyond() (commands []string) {
 	return commands
 }
 
-// eachMember are commands that run the tests of one package of a workspace, $d.
+// eachMember has the command that runs the tests of one package of a workspace, for each test runner. $d is the
+// package's directory. "" stands for a test runner that can run all packages at once.
 var eachMember = map[string]string{
 	"vitest": `vitest --run --reporter=json --outputFile="$WFS_REPORT/$(echo $d | tr / -).json"`,
 	"jest":   `jest --ci --passWithNoTests --json --outputFile="$WFS_REPORT/$(echo $d | tr / -).json"`,
 	"node":   "",
 }
 
-// members returns the packages of a workspace that have tests, and their test runners.
+// members returns the directories of the packages in a workspace that have tests, and the names of their test runners,
+// each once.
 func (n *nodePackage) members() (dirs, tools []string) {
 	for _, dir := range n.workspaces() {
 		m := (&project{root: filepath.Join(n.root, filepath.FromSlash(dir)), readFile: n.readFile}).nodePackage()
@@ -308,8 +315,8 @@ func (n *nodePackage) members() (dirs, tools []string) {
 	return dirs, tools
 }
 
-// byWorkspaces proposes a gate for a repository of many packages. If all use the same runner, it runs in each and
-// reports into a directory.
+// byWorkspaces proposes a gate for a workspace, which is a repository with several packages. All packages must use the
+// same test runner. It runs in each package, and all reports go into one directory.
 func (n *nodePackage) byWorkspaces() []Proposal {
 	dirs, tools := n.members()
 	if len(tools) != 1 {
@@ -328,8 +335,8 @@ func (n *nodePackage) byWorkspaces() []Proposal {
 		`; do (cd $d && `+t.env+n.exec()+command+`) || s=1; done; exit $s`, workflows.FormatJest), Why: why}}
 }
 
-// buildAll returns a command that builds packages used by others in the workspace, if turbo or nx says that tests
-// need it.
+// buildAll returns the beginning of a command, which builds the packages that others in the workspace use. It returns
+// "" unless the settings of turbo or nx say that tests need this.
 func (n *nodePackage) buildAll() string {
 	switch {
 	case strings.Contains(n.text("turbo.json"), "^build"):
@@ -340,7 +347,7 @@ func (n *nodePackage) buildAll() string {
 	return ""
 }
 
-// workspaces lists the member directories of a workspace, as package.json or pnpm-workspace.yaml name them.
+// workspaces returns the directories of the packages in a workspace, as package.json or pnpm-workspace.yaml list them.
 func (n *nodePackage) workspaces() (dirs []string) {
 	var globs []string
 	var w struct{ Packages []string }

@@ -8,11 +8,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// pipInstalls returns the command that makes a virtual environment with a Python project's declared packages, and
-// pytest if needed; "" if none are declared.
+// pipInstalls returns the command that makes a virtual environment and installs the packages that a Python project
+// declares. If pytest is set, it also installs pytest. It returns "" if the project declares no packages.
 func (p *project) pipInstalls(pytest bool) string {
 	pyproject, requirements := p.has("pyproject.toml"), p.has("requirements.txt")
-	// Without a build system it is often no package, and another file then names its requirements.
+	// A pyproject.toml without a build system often belongs to a project that is no package. If such a project has a
+	// requirements.txt, only that is installed.
 	builds := p.shows(`setup.py|pyproject.toml:^\[build-system\]`+
 		when(!requirements, `|pyproject.toml:^\[project\]`)) != ""
 	from := declaredIn{plain: isPytest.MatchString(p.text("requirements.txt"))}
@@ -43,15 +44,15 @@ func when(is bool, text string) string {
 	return ""
 }
 
-// declaredIn says where a project declares a requirement: in one of these, or in none.
+// declaredIn says where a project declares that it needs pytest. At most one field is set.
 type declaredIn struct {
-	extra string // an extra of the package
-	group string // a dependency group
+	extra string // name of an extra of the package
+	group string // name of a dependency group
 	file  string // a requirements file other than requirements.txt
-	plain bool   // a dependency of the project itself, which is installed anyway
+	plain bool   // a dependency of the project itself, which is always installed
 }
 
-// pytestFrom returns where pytest, or a plugin of it, is declared.
+// pytestFrom returns where the project declares that it needs pytest or one of its plugins.
 func (p *project) pytestFrom(builds bool) declaredIn {
 	if builds && slices.Contains(p.declaring("project"), "dependencies") {
 		return declaredIn{plain: true}
@@ -68,7 +69,8 @@ func (p *project) pytestFrom(builds bool) declaredIn {
 	}))}
 }
 
-// aboutTests returns the first name that mentions tests, because the others may hold much more; else the first name.
+// aboutTests returns the first name that mentions tests, since the others may install much more. If there is none, it
+// returns the first name, "" if names is empty.
 func aboutTests(names []string) string {
 	if at := slices.IndexFunc(names, testWord.MatchString); at > 0 {
 		return names[at]
@@ -79,12 +81,12 @@ func aboutTests(names []string) string {
 var (
 	testWord = lazyregexp.New(`(^|[^a-z])test`)
 	isPytest = lazyregexp.New(`(?im)^\s*pytest(?:[-_][\w.-]*)?\s*(?:[^\w.-]|$)`)
-	// Common forms of an array of strings in TOML, and of its strings.
+	// These match the usual forms of arrays of strings in TOML, and the strings in them.
 	tomlArray  = lazyregexp.New(`(?m)^\s*["']?([^"'=\s]+)["']?\s*=\s*\[((?:[^\]"'#]|"(?:[^"\\]|\\.)*"|'[^']*'|#[^\n]*)*)\]`)
 	tomlString = lazyregexp.New(`"((?:[^"\\]|\\.)*)"|'([^']*)'|#[^\n]*`)
 )
 
-// declaring returns the keys of a table of pyproject.toml whose arrays have pytest, or a plugin that requires it.
+// declaring returns the keys of a table of pyproject.toml whose arrays contain pytest or one of its plugins.
 func (p *project) declaring(table string) (names []string) {
 	body := regexp.MustCompile(`(?ms)^\[` + regexp.QuoteMeta(table) +
 		`\][^\n]*$(.*?)(?:^\[|\z)`).FindString(p.text("pyproject.toml"))

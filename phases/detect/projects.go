@@ -1,4 +1,4 @@
-// Package detect looks at a repository and makes proposals for `wfs init`: gates for the tests of its projects, and
+// Package detect looks at a repository and proposes settings for `wfs init`: gates for the tests of its projects, and
 // the set-up of new work trees.
 package detect
 
@@ -13,31 +13,31 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Proposal is a gate that may fit a project.
+// Proposal is a gate that may fit a project. Several proposals may be made for a project.
 type Proposal struct {
 	Gate  workflows.Gate
-	Why   string // evidence in the project
-	Needs string // missing for per-test results, without which `expect: red` cannot work; "" for nothing
-	// Install is a command that installs the tools of the gate, if it cannot run; "" if there is none.
+	Why   string // the evidence in the project
+	Needs string // a sentence about why there are no per-test results, which `expect: red` needs; "" if there are
+	// Install is the command that installs the tools which the gate needs; "" if unknown.
 	Install string
-	// Ecosystem names the kind of project.
+	// Ecosystem is the kind of project, such as "Go".
 	Ecosystem string
-	// Tools are commands that people in such a project type.
+	// Tools are commands that people usually type in such a project.
 	Tools []string
-	// Beyond are gates for other parts of the project's test command, such as linters and type checks. The proposals
-	// of a project share them.
+	// Beyond are gates for the other things that the project's test command does, such as linters and type checks. All
+	// proposals for a project have the same.
 	Beyond []workflows.Gate
 }
 
-// project is a directory of the work tree to look at.
+// project is a directory that may contain a project.
 type project struct {
-	root     string // the directory, absolute
+	root     string // absolute path of the directory
 	readFile func(name string) ([]byte, error)
 }
 
-// Projects looks for projects at root and in the directories right below, and proposes gates for the tests of each,
-// likeliest first; one is enough. With several projects each gate has its own name and paths. readFile is
-// os.ReadFile.
+// Projects looks for projects at root and in the directories directly below it. For each project it returns the gates
+// that may run its tests, likeliest first; one of them is enough. If there are several projects, each gate has a name
+// of its own, and paths that limit it to its project. readFile is os.ReadFile or a substitute for it.
 func Projects(root string, readFile func(name string) ([]byte, error)) [][]Proposal {
 	top := &project{root: root, readFile: readFile}
 	list := top.propose()
@@ -50,7 +50,8 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 	}
 	for _, dir := range top.dirs() {
 		for _, group := range top.below(dir) {
-			// Skip it if the project above covers it. make mostly repeats the others.
+			// Skip a project of a kind that the top has too: the top's gates cover it. A Makefile usually repeats the
+			// others.
 			if kind := group[0].Ecosystem; !atTop[kind] && (kind != "make" || len(list) == 0) {
 				list = append(list, group)
 			}
@@ -66,7 +67,8 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 	return list
 }
 
-// below proposes gates for the projects in a directory, limited to its files.
+// below returns the proposals for a directory below the top. Their gates run in that directory, and only if files in
+// it changed.
 func (p *project) below(dir string) [][]Proposal {
 	list := (&project{root: filepath.Join(p.root, dir), readFile: p.readFile}).propose()
 	for i, group := range list {
@@ -84,8 +86,8 @@ func (p *project) below(dir string) [][]Proposal {
 	return list
 }
 
-// uniqueNames numbers gates with the same name: a directory may be called "tests", and two projects may have a
-// linter.
+// uniqueNames appends numbers to the names of gates that occur several times. This happens if a directory is called
+// "tests", or if two projects have a linter.
 func uniqueNames(list [][]Proposal) {
 	taken := map[string]int{}
 	unique := func(name string) string {
@@ -104,7 +106,7 @@ func uniqueNames(list [][]Proposal) {
 	}
 }
 
-// gates returns the proposed gates of a project, including those in Beyond.
+// gates returns all gates in the proposals for a project, including those in Beyond.
 func gates(group []Proposal) (list []*workflows.Gate) {
 	for i := range group {
 		list = append(list, &group[i].Gate)
@@ -123,7 +125,7 @@ func nameGates(group []Proposal, text string) {
 
 var notInNames = lazyregexp.New(`[^a-z0-9_-]`)
 
-// gateName converts a text to a valid name of a gate.
+// gateName returns a valid name of a gate, made from a text.
 func gateName(text string) string {
 	text = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(text), "-"), "-_")
 	if text == "" || text[0] < 'a' {
@@ -132,7 +134,8 @@ func gateName(text string) string {
 	return text[:min(len(text), 40)]
 }
 
-// propose returns the proposals for one directory, by ecosystem. `make test` counts only if there is no other.
+// propose returns the proposals for one directory, grouped by ecosystem. It proposes `make test` only if there is
+// nothing else.
 func (p *project) propose() [][]Proposal {
 	var all [][]Proposal
 	for _, e := range ecosystems() {
@@ -155,10 +158,10 @@ func (p *project) propose() [][]Proposal {
 	return all
 }
 
-// notProjects are directories without projects of the repository itself.
+// notProjects are names of directories that do not contain projects of the repository itself.
 var notProjects = strings.Fields("node_modules vendor target build dist docs doc examples testdata third_party")
 
-// dirs returns the directories that may contain a project.
+// dirs returns the directories directly below this one that may contain a project.
 func (p *project) dirs() (names []string) {
 	entries, _ := os.ReadDir(p.root)
 	for _, e := range entries {
@@ -170,7 +173,7 @@ func (p *project) dirs() (names []string) {
 	return names
 }
 
-// plainPath matches a path without special characters for a shell.
+// plainPath matches paths that need no quotes in a shell.
 var plainPath = lazyregexp.New(`^[A-Za-z0-9_./+@][A-Za-z0-9_./+@-]*$`)
 
 func testsGate(command string, format workflows.Format) workflows.Gate {
@@ -188,7 +191,7 @@ func (p *project) has(name string) bool {
 	return err == nil
 }
 
-// glob lists the files that match a pattern, as paths with slashes relative to the project's directory.
+// glob returns the files that match a pattern. The paths are relative to the project's directory, with slashes.
 func (p *project) glob(pattern string) (names []string) {
 	found, _ := filepath.Glob(filepath.Join(p.root, filepath.FromSlash(pattern)))
 	for _, file := range found {

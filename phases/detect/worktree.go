@@ -9,8 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// installs are the commands that fill an ignored directory, by the file that declares its contents. Each installs
-// exactly that, and changes no tracked file. extra and group are options for parts that are not installed by default.
+// installs are the commands that fill an ignored directory. dir is that directory, and file declares its contents.
+// Each command installs exactly these contents and changes no tracked file. extra and group are options to install
+// parts that are not installed by default.
 var installs = []struct{ dir, file, command, extra, group string }{
 	{dir: "node_modules/", file: "package-lock.json", command: "npm ci"},
 	{dir: "node_modules/", file: "pnpm-lock.yaml", command: "pnpm install --frozen-lockfile"},
@@ -23,10 +24,11 @@ var installs = []struct{ dir, file, command, extra, group string }{
 
 var usesPytest = lazyregexp.New(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
 
-// Worktree proposes the set-up of a new work tree for the project at root. ignored are the ignored names at its top;
-// directories end in a slash. Local settings are copied. Packages, with the runners of gates, are installed again:
-// they often contain their own path. A virtual environment that no file describes is linked; one that leads back to
-// the project is refused when the work tree is made. program reports whether a program is installed.
+// Worktree proposes how to set up a new work tree for the project at root. ignored are the names at its top that git
+// ignores; those of directories end in a slash. Files with local settings are copied. Packages, including the gates'
+// test runners, are installed again, because they often contain their own path. A virtual environment whose contents
+// no file declares is linked; if it contains links back to the project, wfs refuses it when it makes the work tree.
+// program reports whether a program is installed.
 func Worktree(root string, ignored []string, gates []workflows.Gate,
 	program func(name string) bool) workflows.Worktree {
 	var w workflows.Worktree
@@ -41,7 +43,8 @@ func Worktree(root string, ignored []string, gates []workflows.Gate,
 		switch {
 		case command != "":
 			setup = append(setup, command)
-		case (name == ".venv/" || name == "venv/") && p.has(name+"pyvenv.cfg"): // no file declares its contents
+		// No file declares the contents of this virtual environment.
+		case (name == ".venv/" || name == "venv/") && p.has(name+"pyvenv.cfg"):
 			w.Link = append(w.Link, strings.TrimSuffix(name, "/"))
 		}
 	}
@@ -49,8 +52,8 @@ func Worktree(root string, ignored []string, gates []workflows.Gate,
 	return w
 }
 
-// installs returns the command that fills a directory; "" if unknown. If the program that made a lock file is
-// missing, pip is used if it can do without that file.
+// installs returns the command that fills a directory; "" if unknown. If the program that wrote the lock file is not
+// installed, it returns a command with pip, provided that pip can install the packages without the lock file.
 func (p *project) installs(dir string, pytest bool, program func(name string) bool) string {
 	pip := ""
 	if dir == ".venv/" {

@@ -12,12 +12,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// mostAlone limits how many tests run alone: a command line does not hold many more, and so many failing tests are
-// not flaky.
+// mostAlone limits how many tests may run alone. A command line does not hold many more names, and when so many tests
+// fail, they are not flaky.
 const mostAlone = 50
 
-// Alone returns the gate narrowed to these tests. ok is false unless the command is understood: a plain command line
-// that starts the runner itself and does not select tests.
+// Alone returns a copy of the gate that runs only the given tests. ok is false if wfs does not understand the gate's
+// command. It understands plain command lines that start the runner themselves and do not select tests yet.
 func (j *Runner) Alone(g workflows.Gate, ids []session.TestID) (narrow workflows.Gate, ok bool) {
 	words := plainWords(g.Run)
 	if len(words) == 0 || len(ids) == 0 || len(ids) > mostAlone {
@@ -29,14 +29,14 @@ func (j *Runner) Alone(g workflows.Gate, ids []session.TestID) (narrow workflows
 	}
 	narrow = g
 	narrow.Name += "-alone"
-	if strings.Contains(chosen[0], "=") { // it sets a variable
+	if strings.Contains(chosen[0], "=") { // the first word sets a variable
 		chosen = append([]string{"env"}, chosen...)
 	}
 	narrow.Run = workflows.Command{Argv: chosen}
 	return narrow, true
 }
 
-// choose adds the selection of tests to a runner's command line.
+// choose adds options that select the given tests to a runner's command line.
 func (j *Runner) choose(format workflows.Format, words []string, ids []session.TestID) (chosen []string, ok bool) {
 	switch {
 	case format == workflows.FormatGoTest:
@@ -51,7 +51,8 @@ func (j *Runner) choose(format workflows.Format, words []string, ids []session.T
 	return nil, false
 }
 
-// plainWords splits a command into words. It returns none if a shell would do more than that and insert $WFS_REPORT.
+// plainWords splits a command into words. It returns none if a shell is needed for more than splitting the line and
+// inserting $WFS_REPORT.
 func plainWords(c workflows.Command) []string {
 	if c.Shell == "" {
 		return slices.Clone(c.Argv)
@@ -63,7 +64,7 @@ func plainWords(c workflows.Command) []string {
 	return strings.Fields(strings.ReplaceAll(line, "\x00", process.ReportWord))
 }
 
-// goAlone replaces the packages of `go test` by those of the tests, and selects the tests.
+// goAlone replaces the packages in a `go test` command by those of the given tests, and selects the tests by name.
 func goAlone(words []string, ids []session.TestID) ([]string, bool) {
 	if len(words) < 3 || words[0] != "go" || words[1] != "test" {
 		return nil, false
@@ -81,7 +82,7 @@ func goAlone(words []string, ids []session.TestID) ([]string, bool) {
 		switch {
 		case !strings.HasPrefix(w, "-"):
 			if !strings.HasPrefix(w, ".") {
-				return nil, false // a flag's value, or a package that looks like one
+				return nil, false // the value of a flag, or a package that looks like one
 			}
 		case strings.HasPrefix(w, "-run"), strings.HasPrefix(w, "-skip"), strings.HasPrefix(w,
 			"-args"), strings.HasPrefix(w, "-count"):
@@ -95,7 +96,7 @@ func goAlone(words []string, ids []session.TestID) ([]string, bool) {
 		report.SortedOnce(packages)), true
 }
 
-// unittestAlone replaces unittest's discovery by the names of the tests: tests.test_calc.CalcTest::test_add.
+// unittestAlone replaces unittest's `discover` by the names of the tests: tests.test_calc.CalcTest.test_add.
 func unittestAlone(words []string, ids []session.TestID) ([]string, bool) {
 	at := slices.Index(words, "unittest")
 	if at < 2 || words[at-1] != "-m" || len(words) < at+2 || words[at+1] != "discover" {
@@ -117,7 +118,8 @@ func unittestAlone(words []string, ids []session.TestID) ([]string, bool) {
 	return chosen, true
 }
 
-// pytestAlone selects tests by node id, if the class name in the report leads to a file.
+// pytestAlone selects tests by their node id, "FILE::CLASS::NAME". It returns false if it finds no file for the class
+// name in the report.
 func pytestAlone(words []string, ids []session.TestID, there func(file string) bool) ([]string, bool) {
 	if !slices.ContainsFunc(words[:min(len(words), 5)], func(w string) bool { return path.Base(w) == "pytest" }) {
 		return nil, false
@@ -150,7 +152,7 @@ func pytestAlone(words []string, ids []session.TestID, there func(file string) b
 	return chosen, true
 }
 
-// nodeAlone selects tests by title. Tests with the same title in other files run too.
+// nodeAlone selects tests by their title. Tests with the same title in other files run as well.
 func nodeAlone(words []string, ids []session.TestID) ([]string, bool) {
 	at := slices.Index(words, "--test")
 	if slices.ContainsFunc(words, func(w string) bool {

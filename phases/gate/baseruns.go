@@ -9,21 +9,22 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// BaseRuns caches runs of gates on a base in which all tests passed.
+// BaseRuns caches those runs of gates on a base in which all tests passed.
 type BaseRuns interface {
 	Read(ctx context.Context, g workflows.Gate, tree session.Tree) *BaseRun
 	Write(ctx context.Context, g workflows.Gate, tree session.Tree, run BaseRun)
 }
 
-// BaseRun is a gate's run in which everything passed. Alone: a run in the work tree would add nothing.
+// BaseRun is a cached run. Alone is set if the gate ran in a clean checkout and need not run in the work tree as well,
+// because the work tree has nothing that could change the result.
 type BaseRun struct {
 	Alone  bool          `json:"alone,omitempty"`
 	Millis int64         `json:"millis"`
 	Tests  session.Tests `json:"tests"`
 }
 
-// Recall returns the cached run of a gate; nil if there is none. It ignores a run with a test that does not pass,
-// which would excuse that test for good.
+// Recall returns the cached run of a gate on a tree; nil if there is none. It ignores a cached run in which a test
+// does not pass, because this would excuse the test for good.
 func (j *Rooms) Recall(ctx context.Context, g workflows.Gate, tree session.Tree) *Run {
 	if j.Runs == nil {
 		return nil
@@ -38,7 +39,7 @@ func (j *Rooms) Recall(ctx context.Context, g workflows.Gate, tree session.Tree)
 	return run
 }
 
-// Remember caches a run if everything passed in it.
+// Remember caches a run on a tree if everything passed in it.
 func (j *Rooms) Remember(ctx context.Context, tree session.Tree, run *Run) {
 	if j.Runs != nil && !run.Cached && run.Ran() && run.Exit == 0 && passes(run.Report.Tests) {
 		j.Runs.Write(ctx, run.Gate, tree, BaseRun{Alone: run.Alone, Millis: run.Millis, Tests: run.Report.Tests})

@@ -14,8 +14,8 @@ import (
 // errNoClean reports that there is no clean checkout to run a gate in.
 var errNoClean = errors.New("where: clean needs room for a clean checkout, and there is none")
 
-// In returns the runner for a clean checkout of a tree: gates run there, files are read there, and the environment
-// names it instead of the work tree.
+// In makes a clean checkout of a tree, and returns a runner for it. This runner starts gates and reads files there,
+// and its environment has the path of the checkout in place of the work tree's.
 func (j *Runner) In(ctx context.Context, tree session.Tree) (*Runner, session.CleanTree, error) {
 	if j.Clean == nil {
 		return nil, session.CleanTree{}, errNoClean
@@ -34,8 +34,8 @@ func (j *Runner) In(ctx context.Context, tree session.Tree) (*Runner, session.Cl
 	return &at, c, nil
 }
 
-// EnterClean makes a clean checkout of a tree and returns the runner for it, or the result of a gate that may not run
-// there.
+// EnterClean makes a clean checkout of a tree, and returns a runner for it. If the gate may not run there, because it
+// would judge files outside of the checkout, it returns a run with this result instead.
 func (j *Runner) EnterClean(ctx context.Context, g workflows.Gate, tree session.Tree) (*Run, *Runner, error) {
 	at, c, err := j.In(ctx, tree)
 	if err != nil {
@@ -54,9 +54,9 @@ func (j *Runner) EnterClean(ctx context.Context, g workflows.Gate, tree session.
 	return nil, at, nil
 }
 
-// Astray says why a run did not judge the tree, "" if it did. Either the gate did not run, because it would have
-// judged files outside of its clean checkout. Or it changed an installed package, which may cause its results and
-// later ones.
+// Astray returns the reason why a run says nothing about the tree; "" if it is valid. Either the gate did not run,
+// because it would have judged files outside of its clean checkout; or it changed an installed package, which may
+// affect its own results and later ones.
 func (g *Run) Astray() string {
 	switch {
 	case g.Leads != nil:

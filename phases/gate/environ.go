@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// In a clean checkout gates have an empty home directory, so that no settings of a user or an agent change a verdict.
-// Variables tell tools where their files are.
+// In a clean checkout gates have an empty home directory, so that the settings of a user or an agent cannot change a
+// verdict. Tools that are installed in the user's home directory are found by environment variables instead.
 
-// homes lists pairs: a variable for the place of a tool's programs, packages or settings, and its default below the
-// home directory. A path that begins with an XDG variable is relative to its value or default.
+// homes lists pairs of a variable and a path. The variable tells a tool where its programs, packages or settings are.
+// The path is the default below the home directory. If it begins with an XDG variable, it is relative to the value of
+// this variable, or its default.
 var homes = strings.Fields(`
 	GIT_CONFIG_GLOBAL .gitconfig
 	GOCACHE Library/Caches/go-build
@@ -60,8 +61,8 @@ var homes = strings.Fields(`
 	GRADLE_USER_HOME .gradle
 	PUB_CACHE .pub-cache`)
 
-// roomEnv returns an environment with another home and temporary directory, if given, and without wfs's own
-// variables.
+// roomEnv returns the environment for a clean checkout. home and temp replace the home directory and the directory for
+// temporary files; "" leaves them as they are. It also removes wfs's own variables.
 func roomEnv(env []string, home, temp string) []string {
 	was := map[string]string{}
 	out := make([]string, 0, len(env)+len(homes)/2)
@@ -99,8 +100,8 @@ func roomEnv(env []string, home, temp string) []string {
 	return out
 }
 
-// xdgHomes maps the variables of the XDG Base Directory Specification for a user's own files to their defaults below
-// the home directory.
+// xdgHomes maps the variables of the XDG Base Directory Specification to their default directories below the home
+// directory.
 var xdgHomes = map[string]string{
 	"XDG_CACHE_HOME": ".cache", "XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share",
 	"XDG_STATE_HOME": ".local/state",

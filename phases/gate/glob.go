@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// MatchAny reports whether the last pattern that matches a path is a positive one, as in a .gitignore.
+// MatchAny reports whether a list of patterns selects a path. As in a .gitignore, the last pattern that matches
+// decides, and patterns that begin with "!" exclude paths.
 func MatchAny(patterns []string, name string) bool {
 	matched := false
 	for _, p := range patterns {
@@ -17,12 +18,13 @@ func MatchAny(patterns []string, name string) bool {
 	return matched
 }
 
-// matchGlob matches a path relative to the top with a gitignore-like pattern. Without a slash at the front or in the
-// middle it matches at any depth, `**` crosses directories, and a match of a directory includes everything below it.
+// matchGlob reports whether a path, relative to the top, matches a pattern. As in a .gitignore, a pattern matches at
+// any depth unless it has a slash at the beginning or in the middle, `**` crosses directories, and a pattern that
+// matches a directory also matches everything below it.
 func matchGlob(pattern, name string) bool {
 	below := "(?:/.*)?"
 	if dir, only := strings.CutSuffix(pattern, "/"); only {
-		pattern, below = dir, "/.+" // the path itself is a file, not a directory
+		pattern, below = dir, "/.+" // the path is that of a file, so only files below the directory match
 	}
 	if pattern == "" {
 		return false
@@ -47,6 +49,7 @@ func matchGlob(pattern, name string) bool {
 	return err == nil && re.MatchString(name)
 }
 
-// wildcards converts a part of a pattern, quoted for a regular expression, so that it matches like path.Match.
+// wildcards converts a part of a pattern to a regular expression that matches like path.Match. Its input has been
+// quoted by regexp.QuoteMeta.
 var wildcards = strings.NewReplacer(`\\\*`, `\*`, `\\\?`, `\?`, `\\\[`, `\[`, `\*`, `[^/]*`, `\?`, `[^/]`,
 	`\[\^`, `[^/`, `\[`, `[`, `\]`, `]`)

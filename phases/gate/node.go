@@ -13,13 +13,14 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// Node's test runner, and its JUnit report, say only that a file could not be loaded. Loading it once more, as the
-// runner does (`node FILE` [node:test, "Test runner execution model"]), makes Node print the reason.
+// Node's test runner and its JUnit report only say that a test file could not be loaded, and give no reason. So wfs
+// loads the file once more, as the runner does (`node FILE` [node:test, "Test runner execution model"]). Node then
+// prints the reason.
 
 const (
-	maxExplained   = 10 // files; the first ones are enough
+	maxExplained   = 10 // files whose reason is looked up; a few are enough
 	explainTimeout = 30 * time.Second
-	maxExplanation = 64 << 10 // bytes of stderr
+	maxExplanation = 64 << 10 // bytes of standard error that are kept
 )
 
 func (j *Runner) explainLoadFailures(ctx context.Context, run *Run, env []string, marker string) error {
@@ -46,7 +47,7 @@ func (j *Runner) explainLoadFailures(ctx context.Context, run *Run, env []string
 	return nil
 }
 
-// load returns Node's error output for a file that it cannot load; "" if it can.
+// load loads a file with Node, and returns Node's error output; "" if the file can be loaded.
 func (j *Runner) load(ctx context.Context, argv, env []string, marker string) (string, error) {
 	stderr := report.Beginning{Most: maxExplanation}
 	errs := j.Secrets.Forms().Stream(&stderr)
@@ -65,8 +66,8 @@ var (
 		`--experimental-(?:strip-types|transform-types|vm-modules|default-type)\S*`)
 )
 
-// nodeCommand returns the part of a gate's command that determines how Node loads a file; nil if the gate does not
-// run `node --test`.
+// nodeCommand returns the words of a gate's command that determine how Node loads a file: the program and its loader
+// options. It returns nil if the gate does not run `node --test`.
 func nodeCommand(run *Run) []string {
 	m := nodeTest.FindStringSubmatch(strings.NewReplacer(`"`, "", "'", "").Replace(run.Gate.Run.Text()))
 	if m == nil {

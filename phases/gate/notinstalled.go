@@ -9,20 +9,21 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// NotInstalledError reports that the set-up did not install something that a gate runs.
+// NotInstalledError reports that a gate cannot run because the set-up command of clean checkouts did not install
+// something.
 type NotInstalledError struct{ Reason string }
 
 func (e *NotInstalledError) Error() string { return e.Reason }
 
-// NotInstalled returns a message if a run failed because the set-up of its place did not install something; "" if
-// there was no set-up, or another reason.
+// NotInstalled returns a message if a run failed because the set-up command did not install something; "" if there was
+// no set-up, or the run did not fail for this reason.
 func (g *Run) NotInstalled() string {
 	if g.setup == "" || g.Exit == 0 || g.Gate.Format.PerTest() && len(g.Report.Tests) > 0 {
 		return ""
 	}
 	what := report.Lacking(strings.Join(g.Quoted(), "\n"))
 	switch {
-	case g.Ran() && !g.Gate.Format.PerTest(): // its exit code counts, whatever it printed
+	case g.Ran() && !g.Gate.Format.PerTest(): // the exit code of the command counts, whatever it printed
 		return ""
 	case g.Exit == process.ExitNotFound || g.ToolMissing() != "":
 		what = cmp.Or(what, "what the gate runs")
@@ -32,7 +33,8 @@ func (g *Run) NotInstalled() string {
 	return notInstalled(g.setup, what)
 }
 
-// LeftOut ends a sentence about something that tests need and the set-up did not install; "" if no test says so.
+// LeftOut returns the end of a sentence that names something tests need and the set-up command did not install; "" if
+// no test complains about that.
 func (g *Run) LeftOut() string {
 	for _, id := range report.SortedKeys(g.Report.Messages) {
 		if what := report.Lacking(g.Report.Messages[id]); what != "" && g.setup != "" {
@@ -42,12 +44,12 @@ func (g *Run) LeftOut() string {
 	return ""
 }
 
-// notInstalled says that the set-up lacks something, and where to add it.
+// notInstalled returns a message that the set-up command does not install something, and where to add it.
 func notInstalled(setup, what string) string {
 	return "the set-up did not install " + what + "; edit " + lineOf(setup)
 }
 
-// lineOf returns the set-up line as it is in the configuration.
+// lineOf quotes the set-up command as it stands in the configuration.
 func lineOf(setup string) string {
 	return "`setup: " + safetext.Line(setup, 200) + "` under worktree: in .wfs/config.yaml"
 }

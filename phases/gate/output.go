@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// lockedStream writes one or both of a program's output streams. Both share the lock and the destinations. It is used
-// as a pointer, because proc.Run makes a single pipe of two equal writers.
+// lockedStream receives standard output, standard error or both from a program. The two streams of a program share the
+// lock and the readers. It is used as a pointer, because proc.Run makes a single pipe if both writers are equal.
 type lockedStream struct {
 	mu *sync.Mutex
 	*redact.Stream
@@ -23,9 +23,9 @@ func (l *lockedStream) Write(b []byte) (int, error) {
 	return l.Stream.Write(b)
 }
 
-// lastLines keeps the last lines of a text.
+// lastLines keeps the last lines that were added to it.
 type lastLines struct {
-	secrets *redact.Redactor // for lines that are not redacted yet
+	secrets *redact.Redactor // for lines from which secrets have not been removed yet
 	report.End
 }
 

@@ -9,7 +9,8 @@ import (
 // MaxRead limits how much of a source file is read, in bytes. A larger test file is judged by its name only.
 const MaxRead = 1 << 20
 
-// Read returns a regular file of the work tree; nil if there is none. It follows no links out of the tree.
+// Read returns the contents of a regular file of the tree, up to MaxRead bytes; nil if there is no such file. It does
+// not follow links out of the tree.
 func (j *Runner) Read(name string) []byte {
 	root, err := os.OpenRoot(j.Root)
 	if err != nil {

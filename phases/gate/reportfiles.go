@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// maxReportFiles limits how many files a glob may match.
+// maxReportFiles limits how many report files a gate may have.
 const maxReportFiles = 10_000
 
-// reportFiles lists the files below the work tree that match a glob. It skips `.git`, and `node_modules` unless the
-// glob names it, and does not follow symbolic links.
+// reportFiles returns the files below root that match a glob, by path. It skips `.git`, and it skips `node_modules`
+// unless the glob contains that name. It does not follow symbolic links.
 func reportFiles(root, glob string) (map[string]fs.FileInfo, error) {
 	found := map[string]fs.FileInfo{}
 	if glob == "" {
@@ -24,7 +24,7 @@ func reportFiles(root, glob string) (map[string]fs.FileInfo, error) {
 			if name == root {
 				return err
 			}
-			return nil // unreadable, or deleted meanwhile
+			return nil // unreadable, or deleted in the meantime
 		}
 		if d.IsDir() {
 			if base := d.Name(); base == ".git" || base == "node_modules" && !strings.Contains(glob, base) {
@@ -47,8 +47,8 @@ func reportFiles(root, glob string) (map[string]fs.FileInfo, error) {
 	return found, err
 }
 
-// writtenReports lists the files that a run left at $WFS_REPORT, which may be a file or a directory. Empty files do
-// not count.
+// writtenReports lists the files that a run left at the path of $WFS_REPORT, which may be a file or a directory. It
+// leaves out empty files.
 func writtenReports(name string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {
@@ -66,13 +66,14 @@ func writtenReports(name string) ([]string, error) {
 	return files, err
 }
 
-// anchored makes a report glob relative to the top: unlike in a guard's pattern, "report.xml" is a single file.
+// anchored makes a report glob relative to the top, so that "report.xml" is a single file. In the pattern of a guard
+// it would match at any depth.
 func anchored(glob string) string {
 	return "/" + strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/")
 }
 
-// written reports whether a run wrote a report file, given its state before. Comparing contents would not do: a run
-// may write the same bytes again.
+// written reports whether a run wrote a report file, given the file's state before and after. It does not compare
+// contents, because a run may write the same bytes again.
 func written(before, now fs.FileInfo) bool {
 	return before == nil || !os.SameFile(before, now) || before.Size() != now.Size() ||
 		!before.ModTime().Equal(now.ModTime())

@@ -17,27 +17,28 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Rooms are the places where a gate can run: the work tree, and clean checkouts if its result on the base is the same
-// there.
+// Rooms are the two kinds of places in which gates run: the work tree and clean checkouts. A gate runs in a clean
+// checkout only if its result on the base is the same there.
 type Rooms struct {
 	Runner
-	// RoomNote caches the answers of NoRoom. May be nil.
+	// RoomNote caches the results of NoRoom. May be nil.
 	RoomNote RoomNote
-	// Runs caches runs of gates on bases. May be nil.
+	// Runs caches runs of gates on the base. May be nil.
 	Runs BaseRuns
-	// Mend is a setting that may give gates the same result in a clean checkout; "" if none is known.
+	// Mend is a setting for the configuration that may give gates the same result in a clean checkout; "" if none is
+	// known.
 	Mend string
 }
 
-// RoomNote caches for a session whether a gate gives the same result on its base in a clean checkout. why is the
-// first difference, "" for none.
+// RoomNote caches, for a session and each of its gates, whether the gate gives the same result on the base in a clean
+// checkout as in the work tree. why is the first difference; "" if there is none.
 type RoomNote interface {
 	Read(gate string) (why string, known bool)
 	Write(gate, why string) error
 }
 
-// Compare finds out which gates give the same result on the base in a clean checkout. It runs before the agent works,
-// since an agent could make them differ.
+// Compare finds out which gates give the same result on the base in a clean checkout as in the work tree. It runs
+// before the agent works, because an agent could change the places so that the results differ.
 func (j *Rooms) Compare(ctx context.Context, r session.JudgeRequest) error {
 	for _, g := range r.Plan.Baseline {
 		tried := g.Where == workflows.Auto || g.Format.PerTest()
@@ -51,7 +52,7 @@ func (j *Rooms) Compare(ctx context.Context, r session.JudgeRequest) error {
 	return nil
 }
 
-// ChoosePlaces decides where gates run that may run in either place.
+// ChoosePlaces decides where each gate runs that may run in either place.
 func (j *Rooms) ChoosePlaces(ctx context.Context, r *session.JudgeRequest) error {
 	r.Phase.Gates = slices.Clone(r.Phase.Gates)
 	for i, g := range r.Phase.Gates {
@@ -73,8 +74,9 @@ func (j *Rooms) ChoosePlaces(ctx context.Context, r *session.JudgeRequest) error
 	return nil
 }
 
-// NoRoom says why a gate's result in a clean checkout proves nothing; "" if on the base it is the same there as in
-// the work tree, for every test. The answer is cached for a session. An error means that ctx has ended.
+// NoRoom returns the reason why a gate's result in a clean checkout proves nothing. It returns "" if every test has
+// the same result on the base there as in the work tree. The answer is cached for the session. An error means that ctx
+// has ended.
 func (j *Rooms) NoRoom(ctx context.Context, r session.JudgeRequest, g workflows.Gate) (why string, err error) {
 	if j.Clean == nil {
 		return "there is no room for a clean checkout", nil
@@ -92,7 +94,7 @@ func (j *Rooms) NoRoom(ctx context.Context, r session.JudgeRequest, g workflows.
 	switch {
 	case ctx.Err() != nil || errors.Is(err, session.ErrOtherPackages):
 		return "", ctx.Err()
-	case err != nil: // do not cache: the next try may succeed
+	case err != nil: // do not cache this: the next try may succeed
 		why = "gate " + g.Name + " cannot run in a clean checkout of the base: " + process.Reason(err)
 		j.Say(why)
 		return why, nil
@@ -100,7 +102,8 @@ func (j *Rooms) NoRoom(ctx context.Context, r session.JudgeRequest, g workflows.
 	return j.NoteRoom(g.Name, why), nil
 }
 
-// NoteRoom caches whether a gate gives the same result in a clean checkout of the base, and returns the cached text.
+// NoteRoom caches the difference between a gate's results in a clean checkout of the base and in the work tree, and
+// returns it as a sentence. why is the difference; if it is "", so is the result.
 func (j *Rooms) NoteRoom(gate, why string) string {
 	if why != "" {
 		why = "gate " + gate + " has another result on the base in a clean checkout than in the work tree: " + why
@@ -115,7 +118,8 @@ func (j *Rooms) NoteRoom(gate, why string) string {
 	return why
 }
 
-// differs runs a gate in a clean checkout of the base, and returns the first difference from the work tree, or "".
+// differs runs a gate in a clean checkout of the base, and returns the first difference from its results in the work
+// tree; "" if there is none.
 func (j *Rooms) differs(ctx context.Context, g workflows.Gate, r session.JudgeRequest,
 	was session.Tests) (string, error) {
 	g.Where, g.Expect = workflows.Clean, workflows.ExpectPass
@@ -137,8 +141,8 @@ func (j *Rooms) differs(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return j.Difference(run, g, was, r.Known), nil
 }
 
-// Difference returns the first difference between a run in a clean checkout and the results in the work tree, except
-// for known tests.
+// Difference returns the first difference between a run in a clean checkout and was, the results in the work tree; ""
+// if there is none. It ignores known tests.
 func (j *Rooms) Difference(run *Run, g workflows.Gate, was session.Tests, known []session.TestID) string {
 	switch {
 	case run.Astray() != "":
@@ -147,7 +151,7 @@ func (j *Rooms) Difference(run *Run, g workflows.Gate, was session.Tests, known 
 		return fmt.Sprintf("it does not finish within %s", g.Timeout)
 	case !run.Ran():
 		return cmp.Or(run.started, fmt.Sprintf("it cannot run (exit code %d)", run.Exit)) + j.mended(run.Quoted()...)
-	case g.Format.PerTest() && run.NotInstalled() != "": // no test ran
+	case g.Format.PerTest() && run.NotInstalled() != "": // no test could run
 		return run.NotInstalled()
 	}
 	now := run.Report.Tests
@@ -162,7 +166,8 @@ func (j *Rooms) Difference(run *Run, g workflows.Gate, was session.Tests, known 
 	return ""
 }
 
-// mended names a setting that may fix the difference, given the output.
+// mended returns the end of a sentence that names a setting which may remove the difference, given the output of the
+// run. It returns "" if it knows none.
 func (j *Rooms) mended(said ...string) string {
 	what := report.Lacking(strings.Join(said, "\n"))
 	switch {

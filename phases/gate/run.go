@@ -12,24 +12,24 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Run is the record of one run of a gate.
 type Run struct {
 	Gate    workflows.Gate
-	Log     string // file name in the directory of the agent's run
+	Log     string // file name of the log, in the directory of the agent's run
 	Ended   proc.Ended
 	Exit    int
 	Millis  int64
-	started string // why it could not start
+	started string // why the command could not be started
 	Report  *report.Report
 	printed []string
-	Leads   *session.LeadsBack // it did not run, because it would judge other files
-	Changed string             // an installed file that changed while it ran
-	setup   string             // the set-up command of its place; "" if a person set it up
-	Cached  bool               // it did not run: see BaseRuns
+	Leads   *session.LeadsBack // set if the gate did not run because it would judge other files
+	Changed string             // an installed file that changed during the run; "" if none
+	setup   string             // the set-up command of the place where it ran; "" if there was none
+	Cached  bool               // set if the result comes from the cache, see BaseRuns
 	Alone   bool               // see BaseRun
 }
 
-// Cannot returns the error for a gate that cannot judge, with its last output.
+// Cannot returns an error for a gate that cannot judge. why completes the sentence "gate NAME …". The error quotes the
+// gate's last output.
 func (g *Run) Cannot(why string) error {
 	text := fmt.Sprintf("gate %s %s", g.Gate.Name, why)
 	if lines := g.Quoted(); len(lines) > 0 {
@@ -41,23 +41,25 @@ func (g *Run) Cannot(why string) error {
 // Passes reports whether a test passed.
 func (g *Run) Passes(id session.TestID) bool { return g.Report.Tests[id] == session.TestPass }
 
-// Built reports whether a gate ran and everything could be built and loaded. A change that does not build proves
-// nothing.
+// Built reports whether a gate ran, and all tests could be built and loaded. A changed version of the code that does
+// not build proves nothing.
 func (g *Run) Built() bool { return g.Ran() && len(g.Report.Broken) == 0 }
 
-// KeepMessages copies the output of failing tests from a later run.
+// KeepMessages takes over the output of failing tests from a later run, for tests that have none in this one.
 func (g *Run) KeepMessages(later *Run) {
 	for id, text := range later.Report.Messages {
 		g.Report.Say(id, text)
 	}
 }
 
-// Ran reports whether the gate's command ran to its end, so that the exit code is its own.
+// Ran reports whether the gate's command was executed and ended by itself, so that the exit code is that of the
+// command.
 func (g *Run) Ran() bool {
 	return g.Ended == proc.Exited && g.Exit != process.ExitNotExecutable && g.Exit != process.ExitNotFound
 }
 
-// leadBack replaces the clean checkout's path in a gate's output by the work tree's, where people and agents look.
+// leadBack replaces the path of the clean checkout by the path of the work tree in the gate's output, because people
+// and agents look for the files there.
 func (g *Run) leadBack(room, live string) {
 	for i, line := range g.printed {
 		g.printed[i] = strings.ReplaceAll(line, room, live)
@@ -67,8 +69,9 @@ func (g *Run) leadBack(room, live string) {
 	}
 }
 
-// close adds the result for the gate as a whole: that of an exit-code gate, or a failure that no test explains, such
-// as a coverage threshold, an error outside of tests, or a truncated report.
+// close adds the result of the gate as a whole to the report. An exit-code gate always has one. Other gates have one
+// only after a failure that no test explains, such as a missed coverage threshold, an error outside of tests, or a
+// truncated report.
 func (g *Run) close() {
 	id, tests := report.GateID(g.Gate.Name), g.Report.Tests
 	if !g.Gate.Format.PerTest() {
@@ -86,7 +89,7 @@ func (g *Run) close() {
 	}
 }
 
-// closeByExit adds the result of an exit-code gate.
+// closeByExit adds the result of an exit-code gate to the report.
 func (g *Run) closeByExit() {
 	id := report.GateID(g.Gate.Name)
 	switch {
@@ -99,7 +102,8 @@ func (g *Run) closeByExit() {
 	}
 }
 
-// Unable says why the command did not run, as the end of a sentence; "" if it did, even if it ran too long.
+// Unable returns the reason why the command did not run, as the end of a sentence. It returns "" if the command ran,
+// even if it ran too long.
 func (g *Run) Unable() string {
 	switch {
 	case g.Ended == proc.NotStarted:
@@ -110,12 +114,12 @@ func (g *Run) Unable() string {
 	return ""
 }
 
-// Silent reports whether a command failed without a result of any test.
+// Silent reports whether the command failed without reporting the result of any test.
 func (g *Run) Silent() bool {
 	return g.Gate.Format.PerTest() && g.Exit != 0 && len(g.Report.Tests) == 0
 }
 
-// ToolMissing returns the output line saying that the runner is not installed; "" if there is none.
+// ToolMissing returns the line of output that says that the test runner is not installed; "" if there is none.
 func (g *Run) ToolMissing() string {
 	for _, line := range g.Quoted() {
 		if report.ToolMissing(line) {
@@ -125,13 +129,11 @@ func (g *Run) ToolMissing() string {
 	return ""
 }
 
-// Lacks reports whether a test did not run.
 func (g *Run) Lacks(id session.TestID) bool { return !g.Has(id) }
 
-// Has reports whether a test ran.
 func (g *Run) Has(id session.TestID) bool { _, ran := g.Report.Tests[id]; return ran }
 
-// Quoted returns the last output of a gate, and why it could not start.
+// Quoted returns the last lines of a gate's output. If its command could not be started, the last line is the reason.
 func (g *Run) Quoted() []string {
 	if g.started != "" {
 		return append(slices.Clone(g.printed), g.started)

@@ -1,5 +1,5 @@
-// Package gate runs a gate's command on a tree, in the work tree or in a clean checkout, and finds out where it can
-// run.
+// Package gate runs the command of a gate on a tree, in the work tree or in a clean checkout. It also finds out in
+// which of the two a gate's results are valid.
 package gate
 
 import (
@@ -22,38 +22,38 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-const maxGateLog = 64 << 20 // bytes of a gate's log; parsers read everything
+const maxGateLog = 64 << 20 // limit of a gate's log in bytes; parsers read the whole output
 
-// Runner runs gates in one place: in the work tree, or in a clean checkout.
+// Runner runs gates in one place: in the work tree or in one clean checkout.
 type Runner struct {
 	Root string   // top of the tree, absolute
-	Env  []string // the whole environment of gates, from DefaultEnv
-	// Secrets are removed from everything that gates leave and show. May be nil.
+	Env  []string // the whole environment of gates, from process.DefaultEnv
+	// Secrets removes secrets from everything that gates print and write. May be nil.
 	Secrets *redact.Redactor
 	// Report receives lines of progress. May be nil.
 	Report func(line string)
-	// Counted receives the number of results that a running gate has printed so far. May be nil.
+	// Counted is called with the number of test results that a running gate has printed so far. May be nil.
 	Counted func(tests int)
-	// Clean makes a clean checkout of a tree. nil: there is no place for one.
+	// Clean makes a clean checkout of a tree. It is nil if there is no place for one.
 	Clean func(ctx context.Context, tree session.Tree) (session.CleanTree, error)
-	// Setup is the command that installed the packages of clean checkouts, "" for none. SetUpHere: it did so in the
-	// work tree too.
+	// Setup is the command that installed the packages of clean checkouts; "" if there was none. SetUpHere is set if
+	// it installed those of the work tree too.
 	Setup     string
 	SetUpHere bool
 
-	Inside *session.CleanTree // the clean checkout where it runs gates; nil in the work tree
+	Inside *session.CleanTree // the clean checkout in which gates run; nil for the work tree
 }
 
-// On describes one run of a gate.
+// On has the details of one run of a gate.
 type On struct {
-	Tree session.Tree // for a clean checkout
-	Dir  string       // for its log and its report
-	Name string       // of an experiment, for names of logs; "" for a judgement
-	Anew bool         // do not use results that the runner has cached
+	Tree session.Tree // the tree to run on, for a gate that runs in a clean checkout
+	Dir  string       // directory for the log and the report of the run
+	Name string       // kind of experiment, used in the names of logs; "" for a judgement
+	Anew bool         // run again all tests of which the test runner has cached results
 }
 
-// Run runs a gate in the work tree or a clean checkout, as the gate says. An error means that the gate could not be
-// watched, or that ctx ended.
+// Run runs a gate in the work tree or in a clean checkout, as the gate requires. An error means that the gate could
+// not be run and observed, or that ctx ended.
 func (j *Runner) Run(ctx context.Context, g workflows.Gate, on On) (*Run, error) {
 	if g.Where == workflows.Clean && j.Inside == nil {
 		run, at, err := j.EnterClean(ctx, g, on.Tree)
@@ -79,7 +79,7 @@ func (j *Runner) Run(ctx context.Context, g workflows.Gate, on On) (*Run, error)
 	return x.run, nil
 }
 
-// execution is one run of a gate's command, with the readers of its output and reports.
+// execution is one run of a gate's command, with the readers of its output and its reports.
 type execution struct {
 	*Runner
 	run        *Run
@@ -87,11 +87,11 @@ type execution struct {
 	spec       proc.Spec
 	reader     *report.Reader
 	tail       *lastLines
-	reportFile string                 // $WFS_REPORT
-	before     map[string]fs.FileInfo // reports that existed before the run
+	reportFile string                 // path in $WFS_REPORT
+	before     map[string]fs.FileInfo // state of the report files before the run
 }
 
-// prepare makes the command and environment of a gate.
+// prepare makes the command line and the environment for a run of a gate.
 func (j *Runner) prepare(g workflows.Gate, on On) (*execution, error) {
 	name := fileName(g.Name)
 	if on.Name != "" {
@@ -112,22 +112,23 @@ func (j *Runner) prepare(g workflows.Gate, on On) (*execution, error) {
 	}
 	argv := slices.Clone(process.Argv(g.Run))
 	for i, word := range argv {
-		if g.Run.Shell == "" { // see Alone
+		if g.Run.Shell == "" { // Alone has split the command into words
 			argv[i] = strings.ReplaceAll(word, process.ReportWord, x.reportFile)
 		}
 	}
 	marker := process.GateMarker + x.reportFile
-	// Python uses a compiled file if its source has the same size and was written in the same second. This gate's
-	// compiled files must not hide the next attempt's source. The user's environment comes later and wins.
+	// If a source file is changed within the same second and keeps its size, Python goes on using the old compiled
+	// file. Therefore gates write no compiled files: they could hide changes of the next attempt. The user's
+	// environment comes later and takes precedence.
 	env := append(append([]string{"PYTHONDONTWRITEBYTECODE=1"}, j.Env...), "WFS_REPORT="+x.reportFile, marker)
 	if on.Anew && g.Format == workflows.FormatGoTest {
 		env = goWithoutCache(env)
 	}
 	x.spec = proc.Spec{Argv: argv, Dir: j.Root, Env: env, Timeout: g.Timeout, Marker: marker}
-	return x, os.RemoveAll(x.reportFile) // the report must be from this run
+	return x, os.RemoveAll(x.reportFile) // the report must come from this run
 }
 
-// execute runs the command. Its output goes to a log and to the parser of its format.
+// execute runs the command. Its output goes to a log and to the parser for its format.
 func (x *execution) execute(ctx context.Context) error {
 	run, g := x.run, x.run.Gate
 	log, err := process.NewLog(filepath.Join(x.dir, run.Log), maxGateLog)
@@ -160,13 +161,16 @@ func (x *execution) execute(ctx context.Context) error {
 	return nil
 }
 
-// connect makes the pipes of a run. Output is redacted once, then passed to all its readers, one pipe at a time.
-// Parsers keep names and parts of texts, in which half a secret would not be recognised.
+// connect makes the pipes for the output of a run. It removes secrets from the output once, before it passes the
+// output to the log and the parser. Parsers store parts of texts, in which half a secret would not be recognised. The
+// pipes share a lock, because they write to the same log.
 func (x *execution) connect(log *process.Log) (pipes []*lockedStream) {
 	var mu sync.Mutex
 	people := io.MultiWriter(log, x.tail)
 	if x.run.Gate.Format == workflows.FormatGoTest {
-		people, x.tail.secrets = log, x.Secrets // one test's output is only joined from its events there
+		// The parser extracts the lines for people from the events and passes them to x.tail. A secret may be complete
+		// only then, so secrets are removed there again.
+		people, x.tail.secrets = log, x.Secrets
 	}
 	pipe := func(parser io.Writer) io.Writer {
 		s := &lockedStream{&mu, x.Secrets.Streams(people, parser), x.count}
@@ -180,14 +184,14 @@ func (x *execution) connect(log *process.Log) (pipes []*lockedStream) {
 	return pipes
 }
 
-// count reports how many results there are so far.
+// count passes on the number of test results so far.
 func (x *execution) count() {
 	if n := x.reader.Count(); n > 0 && x.Counted != nil {
 		x.Counted(n)
 	}
 }
 
-// read reads the reports that the command has written, and asks for details that its output lacks.
+// read reads the reports that the command wrote. If the output of Node lacks a reason, it asks Node for the reason.
 func (x *execution) read(ctx context.Context) error {
 	if x.run.Gate.Format.InFiles() {
 		err := x.readReports(x.reader, x.run.Gate, x.reportFile, x.before)
@@ -208,7 +212,8 @@ func (x *execution) read(ctx context.Context) error {
 	return nil
 }
 
-// readReports reads the reports that this run wrote: files of the gate's glob, or $WFS_REPORT.
+// readReports reads the reports that this run wrote. These are the files that match the gate's glob or, without a
+// glob, the files at $WFS_REPORT.
 func (j *Runner) readReports(reader *report.Reader, g workflows.Gate, reportFile string,
 	old map[string]fs.FileInfo) error {
 	files, err := writtenReports(reportFile)
@@ -238,7 +243,7 @@ func (j *Runner) readReports(reader *report.Reader, g workflows.Gate, reportFile
 	return nil
 }
 
-// place returns the root of the tree as tools print it.
+// place returns the paths of the tree's root as tools may print them.
 func (j *Runner) place() report.Place {
 	roots := report.Place{filepath.ToSlash(j.Root)}
 	if real, err := filepath.EvalSymlinks(j.Root); err == nil && real != j.Root {
@@ -247,7 +252,7 @@ func (j *Runner) place() report.Place {
 	return roots
 }
 
-// goWithoutCache makes `go test` rerun tests with cached results.
+// goWithoutCache adds a flag to the environment so that `go test` reruns tests with cached results.
 func goWithoutCache(env []string) []string {
 	flags := ""
 	for _, e := range env {
@@ -258,7 +263,7 @@ func goWithoutCache(env []string) []string {
 	return append(env, "GOFLAGS="+flags+"-count=1")
 }
 
-// fileName converts a gate's name for use in a file name.
+// fileName converts a gate's name to a text that can be part of a file name.
 func fileName(gate string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
@@ -268,7 +273,7 @@ func fileName(gate string) string {
 	}, gate)
 }
 
-// Say reports progress.
+// Say reports a line of progress, without secrets.
 func (j *Runner) Say(line string) {
 	if j.Report != nil {
 		j.Report(j.Secrets.String(line))

@@ -9,17 +9,17 @@ import (
 
 const ReportWord = `$WFS_REPORT`
 
-// PrintedLines is the number of output lines that an error about a command quotes.
+// PrintedLines is the number of lines of output that an error about a command quotes.
 const PrintedLines = 20
 
-// Exit codes of a shell for a command that does not exist or may not be executed (POSIX, Shell Command Language,
-// 2.8.2).
+// These are the exit codes of a shell for a command that may not be executed or does not exist (POSIX, Shell Command
+// Language, 2.8.2).
 const (
 	ExitNotExecutable = 126
 	ExitNotFound      = 127
 )
 
-// LastLines returns at most so many last lines of a text, each cut to a width.
+// LastLines returns the last lines of a text that are not empty, at most `most`, each cut to `width` characters.
 func LastLines(text string, most, width int) (lines []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = safetext.Line(line, width); line != "" {
@@ -29,7 +29,7 @@ func LastLines(text string, most, width int) (lines []string) {
 	return lines
 }
 
-// Argv returns the words of a command; a shell line becomes `sh -c LINE`.
+// Argv returns the words of a command. For a shell line these are `sh -c LINE`.
 func Argv(c workflows.Command) []string {
 	if c.Shell != "" {
 		return []string{"sh", "-c", c.Shell}

@@ -1,4 +1,5 @@
-// Package process has the common parts of all processes that wfs runs: environment, log, and files that they leave.
+// Package process has the parts that agents, commands and gates have in common: their environment, their logs, and
+// cleaning the files that they leave.
 package process
 
 import (
@@ -6,8 +7,8 @@ import (
 	"strings"
 )
 
-// Variables that agents and gates see without configuration: those that a shell, a terminal and the usual toolchains
-// need. None of them commonly holds a secret.
+// These are the variables that agents and gates see without any configuration. Shells, terminals and the usual
+// toolchains need them, and they do not usually hold a secret.
 var (
 	allowedNames = strings.Fields(`PATH HOME LANG LANGUAGE TERM COLORTERM NO_COLOR USER LOGNAME SHELL TMPDIR TZ CI
 		SSL_CERT_FILE SSL_CERT_DIR NIX_SSL_CERT_FILE
@@ -22,8 +23,9 @@ var (
 	allowedPrefixes = []string{"LC_", "XDG_"}
 )
 
-// DefaultEnv returns the variables of environ ("NAME=value") that agents and gates may see, sorted: a fixed list, and
-// those named in extra, where NAME_* means all with that prefix. The last value of a name counts.
+// DefaultEnv returns those entries of environ ("NAME=value") that agents and gates may see, sorted. These are a fixed
+// list of variables and those named in extra. There NAME_* stands for all variables that begin with NAME_. If a
+// variable occurs several times, the last value counts.
 func DefaultEnv(environ, extra []string) []string {
 	allowed := map[string]bool{}
 	prefixes := slices.Clone(allowedPrefixes)

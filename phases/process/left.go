@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/redact"
 )
 
-// Reason returns the text of an error without paths of this machine.
+// Reason returns the text of an error without paths of this machine, so that it can be stored and shared.
 func Reason(err error) string {
 	var at *fs.PathError
 	for _, known := range []error{durable.ErrNotRegular, durable.ErrTooLarge} {
@@ -24,11 +24,12 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// maxLeft limits how much of a file left by a run is searched for secrets, in bytes. Larger files are removed: they
-// are never read again.
+// maxLeft limits the files that are searched for secrets after a run, in bytes. Larger files are removed, because wfs
+// never reads them again.
 const maxLeft = 64 << 20
 
-// Clean removes secrets from a file or a directory that a run or a gate wrote, after it was read. It need not exist.
+// Clean removes secrets from a file, or all files in a directory, that a run or a gate wrote. It is called after wfs
+// has read the files. name need not exist.
 func Clean(name string, secrets *redact.Redactor) error {
 	return filepath.WalkDir(name, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +38,7 @@ func Clean(name string, secrets *redact.Redactor) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		if err := os.Chmod(name, 0o600); err != nil { // an agent's files follow the umask
+		if err := os.Chmod(name, 0o600); err != nil { // an agent creates files as its umask says
 			return err
 		}
 		text, err := durable.ReadFile(name, maxLeft)

@@ -11,12 +11,12 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// versions are files below the home directory that select the version of a program.
+// versions are files below the home directory in which version managers store the chosen versions of programs.
 var versions = []string{".pyenv/version", ".tool-versions", ".rustup/settings.toml", ".nvm/alias/default",
 	".rbenv/version", ".sdkmanrc"}
 
-// Tools identifies the programs that a command names, in their present versions, so that an update is noticed. env is
-// the command's environment.
+// Tools returns a text for each program that a command names, and for each file in versions. The texts change when a
+// program is updated, so compare them to notice an update. env is the command's environment.
 func Tools(env []string, c workflows.Command) []string {
 	var list []string
 	words := slices.Clone(c.Argv)
@@ -37,7 +37,7 @@ func Tools(env []string, c workflows.Command) []string {
 	return list
 }
 
-// program identifies the program that a word names; "" if there is none.
+// program returns the text for the program that a word of a command names; "" if it names none.
 func program(word, path string) string {
 	if strings.ContainsRune(word, '/') {
 		return ""
@@ -50,7 +50,7 @@ func program(word, path string) string {
 	return ""
 }
 
-// tool identifies a file and its version by path, size and time; "" if there is no such file.
+// tool returns a text that changes when a file changes: its path, size and time. It is "" if there is no such file.
 func tool(file string) (id string, mode fs.FileMode) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -63,7 +63,7 @@ func tool(file string) (id string, mode fs.FileMode) {
 	return fmt.Sprint(real, " ", info.Size(), " ", info.ModTime().UnixNano()), info.Mode()
 }
 
-// Value returns the value of a variable in an environment; "" if unset.
+// Value returns the value of a variable in an environment; "" if it is not set.
 func Value(env []string, name string) string {
 	for _, entry := range env {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {

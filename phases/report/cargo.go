@@ -10,27 +10,27 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// cargoTests reads the output of `cargo test`: lines of cargo about the program that runs ("Running tests/it.rs
-// (…)"), of that program ("test a::b ... ok"), and of the compiler. The order of both streams matters, so a gate's
-// streams share one pipe.
+// cargoTests reads the output of `cargo test`: lines of cargo about the test program that runs ("Running
+// tests/it.rs (…)"), lines of this program ("test a::b ... ok"), and lines of the compiler. The order of lines of both
+// output streams matters, so both go into one pipe.
 //
-// A test's id has the crate, the program unless it is the crate's own unit tests, and the name: "calc::tests::adds",
-// "calc/it::adds", "calc/doc::src/lib.rs - add".
+// The id of a test consists of the crate, the test program and the name: "calc/it::adds", "calc/doc::src/lib.rs -
+// add". The unit tests of the crate itself have no program: "calc::tests::adds".
 type cargoTests struct {
 	results
-	crate string // of the latest unit tests
-	unit  string // the running program
-	open  string // a test without a result yet: with one thread that comes later
-	left  int    // results that the running program still has to print
+	crate string // the crate whose unit tests ran last
+	unit  string // crate and program that run now
+	open  string // a test that has begun and has no result yet
+	left  int    // number of results that the program still has to print
 	diags []cargoError
-	lines int    // lines that may still belong to the last of diags
-	stop  string // cargo's message that a compilation failed
+	lines int    // number of lines that may still belong to the last error in diags
+	stop  string // cargo's message that compiling failed
 }
 
-// cargoError is one error of the compiler.
+// cargoError is a compiler error.
 type cargoError struct {
 	Breakage
-	follows bool // a type that cannot be inferred: always follows from another error
+	follows bool // the error says that a type cannot be inferred, which always follows from another error
 }
 
 var (
@@ -71,7 +71,7 @@ func (p *cargoTests) line(text string) {
 	}
 }
 
-// program records which program's tests come next.
+// program records which program the next tests belong to.
 func (p *cargoTests) program(units bool, file, name string) {
 	p.ended()
 	base := strings.TrimSuffix(path.Base(strings.ReplaceAll(file, `\`, "/")), ".rs")
@@ -85,7 +85,7 @@ func (p *cargoTests) program(units bool, file, name string) {
 	}
 }
 
-// result reads "test NAME ... ok", even if the test printed into that line.
+// result reads "test NAME ... ok". The test may have printed text before its result.
 func (p *cargoTests) result(text string) {
 	name, rest := p.open, text
 	if m := cargoTest.find(text); m != nil && p.left > 0 {
@@ -108,7 +108,7 @@ func (p *cargoTests) result(text string) {
 	p.add(p.id(name), status, "")
 }
 
-// id returns the id of a test, without parts that depend on its place in a file.
+// id returns the id of a test. It leaves out line numbers, which change with the file.
 func (p *cargoTests) id(name string) session.TestID {
 	name = strings.TrimSuffix(name, " - should panic")
 	if i := strings.LastIndex(name, " (line "); i > 0 {
@@ -117,7 +117,7 @@ func (p *cargoTests) id(name string) session.TestID {
 	return session.TestID(p.unit + "::" + testName(name))
 }
 
-// compiler reads compiler errors, and reports whether the line is from the compiler or from cargo.
+// compiler reads a line of a compiler error, and reports whether the line was one.
 func (p *cargoTests) compiler(text string) bool {
 	if m := rustError.find(text); m != nil {
 		p.lines = 0
@@ -139,7 +139,7 @@ func (p *cargoTests) compiler(text string) bool {
 	return true
 }
 
-// more reads the lines below an error: its place, and notes.
+// more reads a line below a compiler error: the position in the file, or a note.
 func (p *cargoTests) more(d *cargoError, text string) {
 	if m := rustPlace.find(text); m != nil && d.File == "" {
 		d.File = p.at.relative(strings.ReplaceAll(m[1], `\`, "/"))
@@ -152,7 +152,8 @@ func (p *cargoTests) more(d *cargoError, text string) {
 	}
 }
 
-// ended closes the program that ran. If it printed fewer results than announced, it died.
+// ended ends the results of the current test program. If results are still missing, the program died, and the open
+// test gets an error.
 func (p *cargoTests) ended() {
 	p.flush()
 	if p.left > 0 {

@@ -8,19 +8,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// compilers collects compiler errors from the output around a report. After a failed build the report is missing or
-// incomplete, and only the compiler gives the reason.
+// compilers collects compiler errors from a gate's output. If the build fails, the report is missing or incomplete,
+// and only the compiler's output says why.
 type compilers struct {
 	at   Place
 	list []Breakage
-	more int // lines that may still belong to the last error
+	more int // number of lines that may still belong to the last error
 
-	node  string // the place in Node's output, "file:///top/a.js:1"
+	node  string // position that Node printed last, "file:///top/a.js:1"
 	loads []Breakage
-	stack bool // "Require stack:" is being printed
+	stack bool // set while the lines of "Require stack:" are read
 }
 
-// compilerForms match compiler errors.
+// compilerForms match the compiler errors of several languages.
 var compilerForms = []form{
 	// Maven
 	newForm(":[", `^(?:\[ERROR\] )?(?P<file>\S.*?\.(?:java|kt|kts|groovy|scala)):\[\d+,\d+\] (?:error: )?(?P<why>.*)$`),
@@ -37,7 +37,7 @@ var compilerForms = []form{
 	newForm(": error: ", `^(?P<file>\S.*?\.swift):\d+:\d+: error: (?P<why>.*)$`),
 }
 
-// noSymbol is javac's message about an unknown name. The name is on a line below.
+// noSymbol is javac's message about an unknown name. The name itself follows on another line.
 const noSymbol = "cannot find symbol"
 
 func (c *compilers) line(text string) {
@@ -47,7 +47,7 @@ func (c *compilers) line(text string) {
 		rest := strings.TrimSpace(strings.TrimPrefix(text, "[ERROR]"))
 		if symbol, ok := strings.CutPrefix(rest, "symbol:"); ok {
 			last := &c.list[len(c.list)-1]
-			_, name, _ := strings.Cut(strings.TrimSpace(symbol), " ") // "method sub(int,int)", "variable x of type Calc"
+			_, name, _ := strings.Cut(strings.TrimSpace(symbol), " ") // "method f(int)", "variable x of type T"
 			name, _, _ = strings.Cut(name, " ")
 			name, _, _ = strings.Cut(name, "(")
 			last.Missing = strings.Clone(name)
@@ -66,7 +66,7 @@ func (c *compilers) line(text string) {
 		c.list = append(c.list, Breakage{Unit: session.TestID(file), File: file, Missing: unknownInCompiled.find(msg),
 			Message: file + ": " + msg, Build: true})
 		if c.more = 0; strings.Contains(msg, noSymbol) {
-			c.more = 4 // the line itself, a mark below it, and the symbol
+			c.more = 4 // the source line, a mark below it, and the symbol
 		}
 		return
 	}
@@ -78,15 +78,15 @@ var (
 	nodeFrom   = newForm("from ", `(?:imported from |' from ')([^'\s]+)`)
 )
 
-// nodeLine reads Node's errors about files that could not be loaded, for runners that report nothing in that case
+// nodeLine reads Node's errors about files that it could not load. It is for runners whose reports do not have them
 // (Mocha, AVA, Bun).
 func (c *compilers) nodeLine(text string) {
-	text = strings.TrimPrefix(strings.TrimLeft(text, " "), "Exception during run: ") // Mocha
+	text = strings.TrimPrefix(strings.TrimLeft(text, " "), "Exception during run: ") // Mocha's prefix
 	file, listed := strings.CutPrefix(text, "- ")
 	switch m := nodeAt.find(text); {
 	case m != nil:
 		c.node = m[1]
-	case c.stack && listed: // the first file of the stack has the require
+	case c.stack && listed: // the first file in the stack contains the require
 		c.loads[len(c.loads)-1].File = strings.Clone(c.at.relative(file))
 		c.stack = false
 	case text == "Require stack:":
@@ -106,7 +106,8 @@ func (c *compilers) nodeLine(text string) {
 	}
 }
 
-// explain adds the errors to a report, except for files outside of the work tree: a test may print similar text.
+// explain adds the compiler errors to a report. It leaves out errors in files for which inTree returns false, because
+// a test may print similar text about other files.
 func (c *compilers) explain(r *Report, inTree func(file string) bool) {
 	n := r.Tests.Count()
 	for _, x := range c.loads {
@@ -115,7 +116,7 @@ func (c *compilers) explain(r *Report, inTree func(file string) bool) {
 			r.Breaks(x)
 		}
 	}
-	said := map[string]bool{} // Maven prints every error twice
+	said := map[string]bool{} // errors added so far: Maven prints each twice
 	for _, x := range c.list {
 		if inTree(x.File) && !said[x.Message] && (x.Missing != "" || !strings.Contains(x.Message, noSymbol)) {
 			said[x.Message] = true

@@ -11,10 +11,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// Limits of a document, which is read as a whole.
+// Limits for documents that are read as a whole.
 const (
 	maxDocument  = 64 << 20 // bytes
-	maxJSONTries = 100      // attempts to parse an object
+	maxJSONTries = 100      // attempts to find an object that can be parsed
 	maxDepth     = 1000     // nested elements; real suites nest far fewer
 )
 
@@ -22,7 +22,8 @@ var tooLarge = fmt.Sprintf("it is larger than %d bytes", maxDocument)
 
 const truncated = "it is truncated or malformed"
 
-// jsonDocuments reads the JSON objects in a text that have a key. damage is why some may be missing.
+// jsonDocuments passes to read all JSON objects in a text that have the given key. damage is the reason why some may
+// be missing; "" if there is none.
 func jsonDocuments[T any](data []byte, key string, read func(T)) (damage string) {
 	mark := []byte(`"` + key + `"`)
 	for tries := 0; tries < maxJSONTries && bytes.Contains(data, mark); {
@@ -50,14 +51,16 @@ func jsonDocuments[T any](data []byte, key string, read func(T)) (damage string)
 	return damage
 }
 
-// xmlReader reads the elements of one document.
+// xmlReader receives the elements of one XML document.
 type xmlReader interface {
 	start(xml.StartElement)
 	text([]byte)
 	end(name string)
 }
 
-// xmlDocuments reads the XML documents in a text whose root matches. Characters that XML forbids become spaces.
+// xmlDocuments reads all XML documents in a text whose root element matches. begin returns the reader for a document.
+// Characters that XML forbids are read as spaces. damage is the reason why a document may be incomplete; "" if there
+// is none.
 func xmlDocuments(data []byte, root *lazyregexp.Regexp, begin func() xmlReader) (damage string) {
 	data = bytes.Map(func(r rune) rune {
 		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {

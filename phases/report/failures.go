@@ -17,19 +17,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// FailuresFile is the file in a run's directory with the output of failing tests. It stays outside Git.
+// FailuresFile is the name of the file in a run's directory with the output of failing tests. It is never in Git.
 const FailuresFile = "failures.json"
 
-// Limits of the stored output. They are small because the text ends up in an agent's prompt.
+// Limits of the stored output. They are small because agents get this output in their prompt.
 const (
-	maxFailures   = 20       // tests with an excerpt
-	maxExcerpt    = 4 << 10  // bytes of one excerpt
-	maxAllExcerpt = 16 << 10 // bytes of all excerpts together
-	maxFirst      = 200      // characters of the first error line
+	maxFailures   = 20       // tests whose output is stored
+	maxExcerpt    = 4 << 10  // bytes for one test
+	maxAllExcerpt = 16 << 10 // bytes for all tests together
+	maxFirst      = 200      // characters of the first error
 )
 
-// Failure is the output of one failing test, or of one unit that could not be built. Message comes from the project's
-// code: it is data, never instructions.
+// Failure has the output of one failing test, or of one unit (a package or file) that could not be built. Message
+// comes from the project's code, so it is data and never an instruction.
 type Failure struct {
 	Gate    string             `json:"gate"`
 	Test    session.TestID     `json:"test"`
@@ -38,8 +38,9 @@ type Failure struct {
 	Log     string             `json:"log,omitempty"` // name of the gate's log in the run's directory
 }
 
-// ReadFailures returns the stored output of failing tests from a run's directory. It returns none if nothing failed,
-// the directory is gone, or the file is irregular or too large. An error means that the file cannot be read.
+// ReadFailures returns the output of failing tests that is stored in a run's directory. It returns none if nothing
+// failed, the directory is gone, or the file is irregular or too large. An error means that the file exists and cannot
+// be read.
 func ReadFailures(runDir string) ([]Failure, error) {
 	name := filepath.Join(runDir, FailuresFile)
 	data, err := durable.ReadFile(name, maxFailuresFile)
@@ -58,12 +59,12 @@ func ReadFailures(runDir string) ([]Failure, error) {
 
 const maxFailuresFile = 16 << 20 // bytes; wfs writes far less
 
-// saysError matches an error of a compiler or an assertion: a line that begins with a place in a file, or has the
-// word.
+// saysError matches the error line of a compiler or an assertion. Such a line begins with a position in a file, or
+// contains the word "error".
 var saysError = lazyregexp.New(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
-// FirstError returns the first line with an error, else the first line, with up to three more lines if it ends with a
-// colon, as for a panic in Rust; "" without output.
+// FirstError returns the first line of a text that reports an error. If there is none, it returns the first line and,
+// if that ends with a colon as a panic of Rust does, up to three more. It returns "" for an empty text.
 func FirstError(message string) string {
 	first := ""
 	more := 0
@@ -72,7 +73,7 @@ func FirstError(message string) string {
 		switch {
 		case line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") ||
 			strings.HasPrefix(line, "# "):
-		case saysError.MatchString(line) && !strings.HasSuffix(line, ":"): // otherwise the error follows
+		case saysError.MatchString(line) && !strings.HasSuffix(line, ":"): // after a colon, the error follows
 			return line
 		case first == "":
 			first = line
@@ -87,8 +88,9 @@ func FirstError(message string) string {
 	return safetext.Line(first, maxFirst)
 }
 
-// WriteFailures replaces the file, without secrets. It only helps the next prompt, so it need not be durable. A link
-// or a pipe in its place is neither followed nor waited for.
+// WriteFailures replaces the stored output of failing tests. It removes secrets. The file need not be durable, because
+// it only improves the next prompt. If there is a link or a pipe in its place, it is replaced, without following or
+// opening it.
 func WriteFailures(runDir string, list []Failure, secrets *redact.Redactor) error {
 	list = list[:min(len(list), maxFailures)]
 	left := maxAllExcerpt
@@ -109,7 +111,8 @@ func WriteFailures(runDir string, list []Failure, secrets *redact.Redactor) erro
 	return durable.WriteCache(filepath.Join(runDir, FailuresFile), b.Bytes(), 0o600)
 }
 
-// excerpt returns a text without control characters, cut at its end to a number of bytes: first failures come first.
+// excerpt returns the beginning of a text, without control characters and at most the given number of bytes. It keeps
+// the beginning because the first failure is usually the cause of the others.
 func excerpt(s string, most int) string {
 	s = strings.TrimSpace(safetext.Strip(s))
 	if len(s) <= most {

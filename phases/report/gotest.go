@@ -15,21 +15,21 @@ import (
 type goEvent struct {
 	Action      string
 	Package     string
-	ImportPath  string // of build-output
+	ImportPath  string // import path in events of the kind build-output
 	Test        string
 	Output      string
 	FailedBuild string
 }
 
-// goTests reads `go test -json` as it is printed. Lines that are not events are text.
+// goTests reads the output of `go test -json` while it is printed. It treats lines that are not events as text.
 type goTests struct {
 	results
 	text    func(string)
-	running map[session.TestID]*End // their output; nil for none
-	live    int                     // number of them with stored output
+	running map[session.TestID]*End // tests that have begun and not ended, with their output; nil if none is stored
+	live    int                     // number of running tests with stored output
 	packs   map[string]*goPackage
-	builds  map[string][]string // lines printed for an import path
-	header  string              // import path of "# path" in text, as before Go 1.24
+	builds  map[string][]string // build output by import path
+	header  string              // import path of the last "# path" line in text, which Go before 1.24 prints
 }
 
 type goPackage struct {
@@ -39,17 +39,17 @@ type goPackage struct {
 	out                      End
 }
 
-// Limits of memory while tests run.
+// Limits for the memory that running tests use.
 const (
-	maxLive       = 256 // tests whose output is kept until they end
+	maxLive       = 256 // tests whose output is stored while they run
 	maxBuilds     = 100
 	maxBuildLines = 200
 )
 
-// goTimeout begins the line that the testing package prints when it ends a process after -timeout.
+// goTimeout is the beginning of the line with which the testing package ends a process that exceeds -timeout.
 const goTimeout = "panic: test timed out after "
 
-// newGoTests returns a parser. It passes output for people to text.
+// newGoTests returns a parser for `go test -json`. It passes the lines that are for people to text.
 func newGoTests(r results, text func(string)) *goTests {
 	return &goTests{results: r, text: text, running: map[session.TestID]*End{}, packs: map[string]*goPackage{},
 		builds: map[string][]string{}}
@@ -64,7 +64,7 @@ func (p *goTests) line(line string) {
 	}
 }
 
-// plain reads a line that is not an event: build output of older go versions, and everything on stderr.
+// plain reads a line that is not an event: build output of older versions of go, or anything on standard error.
 func (p *goTests) plain(line string) {
 	p.text(line)
 	if strings.Contains(line, "no packages to test") || strings.Contains(line, "matched no packages") {
@@ -122,7 +122,7 @@ func (p *goTests) output(e goEvent) {
 	p.TimedOut = p.TimedOut || strings.HasPrefix(e.Output, goTimeout)
 	if e.Test == "" {
 		_, _ = g.out.Write([]byte(e.Output))
-		// In Go 1.23 and older, only these lines say that nothing ran.
+		// In Go 1.23 and older, only these lines report that the tests were not built.
 		g.broken = g.broken || strings.Contains(e.Output, "[build failed]") || strings.Contains(e.Output, "[setup failed]")
 		return
 	}
@@ -164,8 +164,8 @@ func (p *goTests) testEvent(e goEvent) {
 	}
 }
 
-// finish completes the report. A test that was running when its process ended gets an error. A failed package is
-// explained by a test, by its build, or by its own entry.
+// finish completes the report. Tests that were still running when their process ended get an error. A package that
+// failed without a failing test gets an error of its own, with its build errors or its output.
 func (p *goTests) finish() {
 	for _, id := range slices.Sorted(maps.Keys(p.running)) {
 		p.Set(id, session.TestError)
@@ -199,7 +199,7 @@ func (p *goTests) brokenPackage(name string, g *goPackage) {
 		}
 	}
 	unit, n := session.TestID(name), len(p.Broken)
-	// "have (…)", "want (…)" and the like follow an error, indented.
+	// Details such as "have (…)" and "want (…)" are on indented lines below an error.
 	for _, text := range goErrors.FindAllString(strings.Join(lines, "\n"), -1) {
 		if text[0] != '#' && !strings.HasSuffix(text, ": too many errors") {
 			p.Breaks(p.goError(unit, text))
@@ -210,7 +210,8 @@ func (p *goTests) brokenPackage(name string, g *goPackage) {
 	}
 }
 
-// goError reads "file:line:col: message", or a message of the go command.
+// goError parses a message "file:line:col: message" of the compiler, or a message of the go command without a
+// position.
 func (p *goTests) goError(unit session.TestID, text string) Breakage {
 	line, _, _ := strings.Cut(text, "\n")
 	file, msg := goPosition(strings.TrimPrefix(line, "vet: "))
@@ -228,7 +229,8 @@ var (
 	goPlace  = lazyregexp.New(`(?s)^([^\t"]*?\.go):[\d:]+(.*)$`)
 )
 
-// goPosition splits "dir/file.go:3:8: message". file is "" if the text does not begin with a position.
+// goPosition splits "dir/file.go:3:8: message" into the file and the message. file is "" if the text does not begin
+// with a position.
 func goPosition(text string) (file, msg string) {
 	if m := goPlace.FindStringSubmatch(text); m != nil {
 		return m[1], strings.TrimSpace(m[2])

@@ -32,7 +32,7 @@ func readJest(r results, data []byte) string {
 	})
 }
 
-// jestFile reads the tests of one file. An id is "src/calc.test.js::suite > test".
+// jestFile reads the results of one test file. Ids have the form "src/calc.test.js::suite > test".
 func (r *results) jestFile(f jestFile) {
 	name := r.at.relative(f.Name)
 	failed := f.Status == "failed"
@@ -49,14 +49,15 @@ func (r *results) jestFile(f jestFile) {
 	switch {
 	case failed && len(f.Tests) == 0:
 		r.unloaded(name, name, f.Message, unknownInScripts)
-	case failed: // something outside of all tests
+	case failed: // an error outside of all tests
 		id := session.TestID(testName(name))
 		r.Set(id, session.TestError)
 		r.Say(id, r.at.Without(f.Message))
 	}
 }
 
-// addJSON records a test of a file. Any unknown status means skipped: runners have many words for it.
+// addJSON records the result of a test in a file. It counts tests with any unknown status as skipped, because test
+// runners have many words for that.
 func (r *results) addJSON(file, name, status, message string) {
 	s, ran := statuses[status]
 	if !ran {
@@ -86,13 +87,13 @@ type rspecReport struct {
 	} `json:"summary"`
 }
 
-// rspecUnnamed matches an example without a description, which RSpec names by its line.
+// rspecUnnamed matches the name of an example without a description. RSpec names it after its line, which may change.
 var rspecUnnamed = newForm("example at ", `^(.*):`)
 
-// rspecLoad matches the beginning of an error outside of examples.
+// rspecLoad matches the beginning of a message about a file that could not be loaded.
 var rspecLoad = newForm("occurred while loading ", `occurred while loading (.*?\.rb)`)
 
-// readRSpec reads RSpec's report. An id is "spec/calc_spec.rb::Calc adds".
+// readRSpec reads RSpec's report. Ids have the form "spec/calc_spec.rb::Calc adds".
 func readRSpec(r results, data []byte) string {
 	return jsonDocuments(data, "examples", func(report rspecReport) {
 		for _, e := range report.Examples {

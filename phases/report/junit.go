@@ -9,23 +9,24 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// SuiteSep separates a test's suites and its name, for runners without class names.
+// SuiteSep stands between the suites and the name in a test's id, for runners that report no class names.
 const SuiteSep = " > "
 
-// junitSuites reads a document of JUnit XML. There is no standard, so it accepts common tools' output: nested suites
-// (Node), class names (pytest, Surefire, jest-junit), several children in a test case, text around the document.
+// junitSuites reads a document in JUnit's XML format. As there is no standard, it accepts all that common tools write:
+// nested suites (Node), class names (pytest, Surefire, jest-junit), several children in a test case, and text around
+// the document.
 type junitSuites struct {
 	results
 	suites []string
-	test   *testCase // nil outside of tests
-	inside bool      // in an element with the text of a failure
+	test   *testCase // nil outside of test cases
+	inside bool      // inside an element with the text of a failure
 }
 
-// testCase is one <testcase> while it is read.
+// testCase collects the data of one <testcase>.
 type testCase struct {
 	class, name, file string
 	status            session.TestStatus
-	attribute         string // message attribute of the newest failure
+	attribute         string // the attribute "message" of the latest failure
 	text              strings.Builder
 	message           string
 }
@@ -69,13 +70,13 @@ func (p *junitSuites) end(name string) {
 	}
 }
 
-// child reads an element of a test case, and reports whether its text describes a failure.
+// child reads the start of an element in a test case. It reports whether the element's text describes a failure.
 func (c *testCase) child(t xml.StartElement) bool {
 	switch kind := t.Name.Local; {
 	case kind == "skipped":
-		c.status = session.TestSkip // even if it fails: Node's "todo", pytest's "xfail"
+		c.status = session.TestSkip // even if the test fails: Node's "todo", pytest's "xfail"
 	case c.status == session.TestSkip || kind != "failure" && kind != "error":
-		// system-out, properties, and the flakyFailure of tests that passed in the end
+		// These are system-out, properties, and the flakyFailure of a test that passed in the end.
 	case kind == "failure":
 		c.status = session.TestFail
 		fallthrough
@@ -89,8 +90,8 @@ func (c *testCase) child(t xml.StartElement) bool {
 	return false
 }
 
-// failed adds the message of a failure. Node's attribute lacks line breaks; then the text, which has the same
-// content, is used instead.
+// failed adds the attribute and the text of a failure to the message. Node writes the same message into both, but
+// without line breaks in the attribute; then only the text is used.
 func (c *testCase) failed() {
 	first, text := c.attribute, c.text.String()
 	at := strings.Index(text, first[:min(len(first), 20)])
@@ -117,7 +118,7 @@ func (p *junitSuites) close(c *testCase) {
 	id := session.TestID(c.class + "::" + c.name)
 	if c.class == "" || c.class == "test" { // Node gives every test the class "test"
 		if c.status == session.TestPass && IsScript(c.name) {
-			return // Node's entry for a file that declares no test
+			return // Node's entry for a file without tests
 		}
 		parts := slices.DeleteFunc(append(slices.Clone(p.suites), c.name), func(s string) bool { return s == "" })
 		id = session.TestID(testName(strings.Join(parts, SuiteSep)))
@@ -131,16 +132,17 @@ func (p *junitSuites) close(c *testCase) {
 	}
 }
 
-// raised reports whether an error is an exception of the test itself, for runners that distinguish it from a failed
-// assertion (Surefire, PHPUnit). For errors around a test, pytest's message says so, and other runners name the
-// class.
+// raised reports whether an error is an exception in the test itself. Surefire and PHPUnit report exceptions and
+// failed assertions differently. An error in a set-up or teardown is not in the test itself: pytest says so in the
+// message, and other runners report it under the name of the class.
 func (c *testCase) raised(message string) bool {
 	return c.name != "(unnamed)" && c.name != c.class && c.name != "initializationError" &&
 		!strings.HasPrefix(message, "failed on setup") && !strings.HasPrefix(message, "failed on teardown")
 }
 
-// loadFailure returns the unit and file if the case is a file that could not be loaded, not a test: pytest's
-// collection errors, Jest's suites that failed to run, Node's files that ended with an error.
+// loadFailure returns unit and file if the test case is not a test but a file that could not be loaded, else "" and
+// "". These are pytest's collection errors, Jest's suites that failed to run, and Node's files that ended with an
+// error.
 func (c *testCase) loadFailure(message string) (unit, file string) {
 	if !bad(c.status) {
 		return "", ""

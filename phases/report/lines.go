@@ -10,11 +10,11 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// Place has the paths of the work tree as tools print it: absolute, with slashes. They are removed from names and
-// messages, because evidence must be the same in every clone.
+// Place has the paths of the work tree as tools may print them: absolute, with slashes. The paths are removed from
+// names and messages, because results must be the same in every clone.
 type Place []string
 
-// relative removes the work tree's path from the beginning of a name.
+// relative removes the path of the work tree from the beginning of a name.
 func (at Place) relative(name string) string {
 	for _, root := range at {
 		if rest, ok := strings.CutPrefix(strings.ReplaceAll(name, `\`, "/"), root+"/"); ok {
@@ -24,7 +24,7 @@ func (at Place) relative(name string) string {
 	return name
 }
 
-// Without replaces the work tree's path in a text by "./".
+// Without replaces the path of the work tree in a text by "./".
 func (at Place) Without(s string) string {
 	for _, root := range at {
 		s = strings.ReplaceAll(s, "file://"+root+"/", "./")
@@ -33,14 +33,14 @@ func (at Place) Without(s string) string {
 	return s
 }
 
-// maxTextLine limits one printed line, in bytes. Results are at the beginning or the end of far shorter lines.
+// maxTextLine limits one line of output, in bytes. Lines with results are far shorter.
 const maxTextLine = 16 << 10
 
-// lineFeed splits its input into lines without control characters. The end of an overlong line is dropped. Lines that
-// arrive together share memory: clone a line to keep it.
+// lineFeed splits its input into lines, and removes control characters. It drops the end of a line that is too long.
+// The lines share memory with each other, so a function that keeps one must clone it.
 type lineFeed struct {
 	to   func(string)
-	most int // bytes of a line
+	most int // limit of one line in bytes
 	part []byte
 }
 
@@ -76,7 +76,7 @@ func (l *lineFeed) lines(text string) {
 	}
 }
 
-// close passes on the text after the last line feed.
+// close passes on the last line if it has no line feed.
 func (l *lineFeed) close() {
 	if len(l.part) > 0 {
 		l.lines(string(l.part) + "\n")
@@ -84,7 +84,7 @@ func (l *lineFeed) close() {
 	}
 }
 
-// Beginning keeps the first bytes written to it.
+// Beginning keeps the first Most bytes that are written to it.
 type Beginning struct {
 	Most int
 	Text []byte
@@ -95,7 +95,8 @@ func (b *Beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// End keeps the last bytes written to it: at least Most, minus a word that would be cut. A nil End is empty.
+// End keeps the last bytes that are written to it: at least Most, except that it does not begin in the middle of a
+// word. A nil End is empty.
 type End struct {
 	Most int
 	text []byte
@@ -117,8 +118,8 @@ func (e *End) String() string {
 	return string(e.text)
 }
 
-// form is a regular expression for lines that contain a fixed text. Other lines are skipped without running it, as
-// output can be a flood. It is compiled on first use.
+// form is a regular expression for lines that contain a certain text. Lines without this text are skipped before the
+// expression runs, because there may be very many lines. The expression is compiled when it is first used.
 type form struct {
 	has string
 	re  func() *regexp.Regexp
@@ -128,7 +129,7 @@ func newForm(has, re string) form {
 	return form{has, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re) })}
 }
 
-// find returns the submatches of a line; nil if it does not match. They are copies that may be kept.
+// find returns the submatches of a line; nil if the line does not match. They are copies, so the caller may keep them.
 func (f form) find(line string) []string {
 	if !strings.Contains(line, f.has) {
 		return nil

@@ -5,14 +5,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// minitests reads the output of Minitest with -v ("CalcTest#test_adds = 0.00 s = ."), the failures after that, and
-// Ruby's error about a file that it could not load.
+// minitests reads the output of Minitest with -v: a line for each test ("CalcTest#test_adds = 0.00 s = ."), then the
+// failures. It also reads Ruby's error about a file that could not be loaded.
 type minitests struct {
 	results
-	open  session.TestID // the running test: it may print between its name and its result
-	ended bool           // the summary was printed
-	file  string         // a file that could not be loaded
-	error string         // why
+	open  session.TestID // the running test, which may print text between its name and its result
+	ended bool           // set after the summary
+	file  string         // the first file that could not be loaded
+	error string         // the error about this file
 }
 
 var (
@@ -56,7 +56,8 @@ func (p *minitests) line(text string) {
 	p.loadError(text)
 }
 
-// minitestID omits the number that Minitest gives to an `it`: it changes when another one is inserted before.
+// minitestID returns the id of a test. It leaves out the number that Minitest gives to an `it`, because this number
+// changes when another `it` is inserted above.
 func minitestID(m []string) session.TestID {
 	return session.TestID(testName(m[1] + "::" + m[2] + m[3]))
 }
@@ -78,7 +79,7 @@ func (p *minitests) loadError(text string) {
 	} else if p.file != "" && len(p.error) < maxExcerpt {
 		p.error += "\n" + text
 		if m := rubyFrom.find(text); m != nil && !testpaths.HoldsTests(p.file) && testpaths.HoldsTests(m[1]) {
-			p.file = p.at.relative(m[1]) // it was loaded from there
+			p.file = p.at.relative(m[1]) // the test file that loaded it
 		}
 	}
 }

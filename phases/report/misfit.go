@@ -10,11 +10,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// A test for a new interface of existing code (other arguments, another result, a public field) cannot be built
-// before the code is written either. Compilers then report types, not a name.
+// A test may need a new interface of existing code: other arguments, another result, a public field. Such a test
+// cannot be built before the code is written either, although no name is missing: the compiler reports a type error
+// instead.
 
-// misfits match compiler errors about types that do not fit: by text for Go, javac, kotlinc, scalac and swiftc, by
-// number for other compilers.
+// misfits match compiler errors about types. For Go, javac, kotlinc, scalac and swiftc they match the text, for other
+// compilers the number of the error.
 var misfits = sync.OnceValue(func() (r struct{ golang, words, codes *regexp.Regexp }) {
 	r.golang = regexp.MustCompile(
 		`^(?:cannot use |not enough arguments in call to |too many arguments in call to |assignment mismatch: |` +
@@ -39,10 +40,10 @@ var misfits = sync.OnceValue(func() (r struct{ golang, words, codes *regexp.Rege
 
 var errorCode = newForm("", `\b(?:E|TS|CS|FS|BC)\d+\b`)
 
-// maxMisfit limits a compiler's message in a reason.
+// maxMisfit limits a compiler's message that becomes part of a reason, in characters.
 const maxMisfit = 160
 
-// misfit returns a compiler's message about a file if it says that types do not fit; "" for every other error.
+// misfit returns a compiler's message on one line if it is about types; "" for every other error.
 func misfit(file, message string) string {
 	first, _, _ := strings.Cut(message, "\n")
 	switch path.Ext(file) {
@@ -62,7 +63,7 @@ func misfit(file, message string) string {
 		if !misfits().codes.MatchString(errorCode.re().FindString(first)) {
 			return ""
 		}
-		if _, label, ok := strings.Cut(message, "^ "); ok { // rustc's marks below the line
+		if _, label, ok := strings.Cut(message, "^ "); ok { // rustc explains the marked part of the source line
 			label, _, _ = strings.Cut(label, "\n")
 			first += ": " + label
 		}
@@ -71,7 +72,8 @@ func misfit(file, message string) string {
 	return ""
 }
 
-// misfitInTypeScript returns the first error about types; "" if some error is about neither types nor a missing name.
+// misfitInTypeScript returns the first error about types. It returns "" if there is an error that is neither about
+// types nor about a missing name.
 func misfitInTypeScript(errs [][]string) (first string) {
 	for _, e := range errs {
 		switch {

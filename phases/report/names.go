@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// testName makes a name fit for an id: printable, on one line, bounded. It shares no memory with the output, and may
-// be kept.
+// testName makes a name usable in an id: printable, on one line, and not too long. The result shares no memory with
+// the output, so it may be kept.
 func testName(s string) string {
 	return excerpt(strings.Clone(safetext.Line(s, 0)), MaxName)
 }
@@ -21,7 +21,8 @@ var (
 	scriptName = lazyregexp.New(`^[^\n\t]*\.(?:[cm]?[jt]sx?|py)$`)
 )
 
-// SplitGo splits a Go id, "import/path.TestName/sub". pkg is "" for ids of other runners and of whole packages.
+// SplitGo splits the id of a Go test, "import/path.TestName/sub", into package and name. Both are "" for ids of other
+// runners and of whole packages.
 func SplitGo(id session.TestID) (pkg, name string) {
 	if m := goID.FindStringSubmatch(string(id)); m != nil && !strings.Contains(m[2], "::") {
 		return m[1], m[2]
@@ -29,8 +30,8 @@ func SplitGo(id session.TestID) (pkg, name string) {
 	return "", ""
 }
 
-// Leaf returns the name in a test's declaration: the function of a Go test, without subtests; otherwise the part
-// after the suites, without pytest's parameters.
+// Leaf returns the name by which a test is declared. For a Go test this is the function, without subtests. For other
+// tests it is the part after the suites, without parameters.
 func Leaf(id session.TestID) string {
 	if _, name := SplitGo(id); name != "" {
 		top, _, _ := strings.Cut(name, "/")
@@ -40,14 +41,14 @@ func Leaf(id session.TestID) string {
 	if i := strings.LastIndex(s, "::"); i >= 0 {
 		s = s[i+2:]
 	}
-	for _, sep := range []string{SuiteSep, " › "} { // AVA's; it omits the file's name if there is only one
+	for _, sep := range []string{SuiteSep, " › "} { // AVA's separator; ids of a single file have none
 		if _, after := beforeLast(s, sep); after != "" {
 			s = after
 		}
 	}
 	s = Bare(s)
 	if class, _, ok := strings.Cut(string(id), "::"); ok {
-		s, _, _ = strings.Cut(s, " with data set ") // PHPUnit's table
+		s, _, _ = strings.Cut(s, " with data set ") // a row of PHPUnit's table
 		if word := method(class, s); word != "" {
 			return word
 		}
@@ -55,7 +56,8 @@ func Leaf(id session.TestID) string {
 	return s
 }
 
-// method returns the name in "adds()", "many(int)" (JVM) and "Adds(a: 1)" (.NET); "" for everything else.
+// method returns the name of the method in "adds()", "many(int)" (JVM) or "Adds(a: 1)" (.NET); "" if the name has no
+// such form.
 func method(class, name string) string {
 	m := methodName.FindStringSubmatch(name)
 	if m == nil || strings.Contains(class, "/") || IsScript(class) {
@@ -64,7 +66,8 @@ func method(class, name string) string {
 	return m[1]
 }
 
-// Bare removes pytest's parameters and the number of a duplicate from a name.
+// Bare removes from a name the parameters that pytest appends, and the number that distinguishes tests of the same
+// name.
 func Bare(s string) string {
 	if m := bareName.FindStringSubmatch(s); m != nil {
 		return m[1]
@@ -72,11 +75,12 @@ func Bare(s string) string {
 	return s
 }
 
-// IsScript reports whether a name is a file in a language whose tests are loaded, not built.
+// IsScript reports whether a name is that of a file in JavaScript, TypeScript or Python. Tests in these languages are
+// loaded, not built.
 func IsScript(name string) bool { return scriptName.MatchString(name) }
 
-// Parent returns the test that a subtest belongs to; "" for top-level tests. A parent may lose and rename subtests
-// while it passes itself.
+// Parent returns the test that a subtest or a row of a table belongs to; "" for all other tests. A parent that passes
+// may have lost or renamed some of its subtests.
 func Parent(id session.TestID) session.TestID {
 	if pkg, name := SplitGo(id); pkg != "" {
 		if i := strings.LastIndexByte(name, '/'); i > 0 {
@@ -101,7 +105,7 @@ func Parent(id session.TestID) session.TestID {
 	return ""
 }
 
-// beforeLast cuts at the last separator; it returns "" and "" if there is none.
+// beforeLast splits a text at the last separator. It returns "" and "" if there is none.
 func beforeLast(s, sep string) (before, after string) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):]
@@ -109,7 +113,8 @@ func beforeLast(s, sep string) (before, after string) {
 	return "", ""
 }
 
-// Under reports whether a test belongs to a unit: a Go package, a Python module, a test file.
+// Under reports whether a test belongs to a unit by the beginning of its id. A unit is a Go package, a Python module
+// or a test file.
 func Under(id, unit session.TestID) bool {
 	if pkg, _ := SplitGo(id); pkg != "" {
 		return pkg == string(unit)
@@ -118,7 +123,8 @@ func Under(id, unit session.TestID) bool {
 	return ok && rest != "" && (strings.HasPrefix(rest, "::") || rest[0] == '.')
 }
 
-// SameFile reports whether a path that a tool printed, relative to any directory, is this path of the work tree.
+// SameFile reports whether a path in the work tree may be the path that a tool printed. The tool's path may be
+// absolute, or relative to any directory.
 func SameFile(inTree, printed string) bool {
 	printed = cleanPath(printed)
 	return printed != "." && (inTree == printed || strings.HasSuffix(inTree, "/"+printed) ||

@@ -9,37 +9,37 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Limits of one report. Real suites stay far below; a report beyond them is damaged.
+// Limits of one report. Real test suites stay far below them. A report that exceeds them is treated as damaged.
 const (
 	maxTests  = 200_000
 	MaxName   = 1000 // bytes
-	maxBroken = 200  // stored breakages
+	maxBroken = 200  // breakages that are stored
 	maxLine   = 1 << 20
 )
 
-// Report is the result of one run of a gate with per-test results.
+// Report has the results of one run of a gate.
 type Report struct {
 	Tests    session.Tests
-	Messages map[session.TestID]string // output of failing tests, at most maxFailures, at most maxExcerpt each
-	Files    map[session.TestID]string // files of failing tests, if the runner reports them
+	Messages map[session.TestID]string // output of failing tests, limited by maxFailures and maxExcerpt
+	Files    map[session.TestID]string // files of failing tests, if the test runner reports them
 	Broken   []Breakage
-	Crashed  map[string]bool         // Go packages whose test process died in the middle
-	Raised   map[session.TestID]bool // tests with TestError whose own code was running at the time
-	Damaged  string                  // why the report may be incomplete; "" if it is not
-	NoTests  bool                    // the runner itself said that there are no tests
-	TimedOut bool                    // the runner stopped tests that exceeded its time limit
+	Crashed  map[string]bool         // Go packages whose test process died before all tests had ended
+	Raised   map[session.TestID]bool // tests whose own code was running when their error occurred
+	Damaged  string                  // the reason why the report may be incomplete; "" if there is none
+	NoTests  bool                    // the test runner itself reported that there are no tests
+	TimedOut bool                    // the test runner stopped tests after its time limit
 }
 
-// Breakage is one reason why a unit of tests (a Go package, a test file) could not be built or loaded.
+// Breakage is one reason why a unit could not be built or loaded. A unit is a Go package, a module or a test file.
 type Breakage struct {
-	Unit    session.TestID // its entry in the tests, with TestError
-	File    string         // as the runner names it; "" if unknown
-	Missing string         // the missing name, if that is the reason
-	Misfit  string         // a mismatch of types, if that is the reason and no name is missing
+	Unit    session.TestID // the unit's id; in the report's tests it has the status TestError
+	File    string         // the file as the test runner names it; "" if unknown
+	Missing string         // the name that is not defined, if this is the reason; else ""
+	Misfit  string         // the compiler's message about types, if this is the reason and no name is missing; else ""
 	Message string
-	Line    int  // in File; 0 if unknown
-	Setup   bool // it was loaded, but set-up or teardown for all of its tests failed
-	Build   bool // it stopped a whole build, so that other units could not run either
+	Line    int  // line in File; 0 if unknown
+	Setup   bool // the unit was loaded, but the set-up or teardown for all of its tests failed
+	Build   bool // it stopped the whole build, so that other units could not run either
 }
 
 // New returns an empty report.
@@ -48,7 +48,8 @@ func New() *Report {
 		Crashed: map[string]bool{}, Raised: map[session.TestID]bool{}}
 }
 
-// Set records a status. If a test gets several, the worst one counts: `-count=3` fails if one run fails.
+// Set records the status of a test. If it is called several times for a test, the worst status counts: with `-count=3`
+// a test fails if it fails once.
 func (r *Report) Set(id session.TestID, s session.TestStatus) {
 	old, known := r.Tests[id]
 	if !known && len(r.Tests) >= maxTests {
@@ -60,12 +61,12 @@ func (r *Report) Set(id session.TestID, s session.TestStatus) {
 	}
 }
 
-// Worse returns a status's rank by severity.
+// Worse returns the severity of a status: a higher number is worse.
 func Worse(s session.TestStatus) int {
 	return slices.Index([]session.TestStatus{session.TestSkip, session.TestPass, session.TestError, session.TestFail}, s)
 }
 
-// Say stores the output of a failing test. The first text stays.
+// Say stores the output of a failing test. If there is output of this test already, that stays.
 func (r *Report) Say(id session.TestID, message string) {
 	if old, ok := r.Messages[id]; ok && old != "" || !ok && len(r.Messages) >= maxFailures {
 		return
@@ -94,14 +95,14 @@ type results struct {
 	*Report
 	at   Place
 	seen map[session.TestID]int
-	said *quote // the output about a failing test that is being collected
+	said *quote // the test whose output is being read; nil if none is
 }
 
 func newResults(at Place) results {
 	return results{Report: New(), at: at, seen: map[session.TestID]int{}}
 }
 
-// statuses maps runners' words to results.
+// statuses maps the words of test runners to statuses.
 var statuses = map[string]session.TestStatus{
 	"ok": session.TestPass, "passed": session.TestPass, "Passed": session.TestPass, "Warning": session.TestPass,
 	"PassedButRunAborted": session.TestPass, ".": session.TestPass, "pass": session.TestPass,
@@ -114,7 +115,8 @@ var statuses = map[string]session.TestStatus{
 	"skip":    session.TestSkip,
 }
 
-// add records a test. The second one with the same name is "name#2".
+// add records the result of a test and returns its id. If there is a test with this id already, the id becomes
+// "name#2", and so on.
 func (r *results) add(id session.TestID, status session.TestStatus, message string) session.TestID {
 	if len(r.seen) < maxTests {
 		r.seen[id]++
@@ -129,14 +131,14 @@ func (r *results) add(id session.TestID, status session.TestStatus, message stri
 	return id
 }
 
-// raise records that a test's own code was running when its error came.
+// raise records that a test's own code was running when its error occurred.
 func (r *results) raise(id session.TestID) {
 	if len(r.Raised) < maxTests {
 		r.Raised[id] = true
 	}
 }
 
-// died records a test that was running when its process ended; "" for none.
+// died records an error for a test that was running when its process ended. It does nothing if id is "".
 func (r *results) died(id session.TestID) {
 	if id != "" {
 		r.Set(id, session.TestError)
@@ -144,19 +146,19 @@ func (r *results) died(id session.TestID) {
 	}
 }
 
-// unloaded records a file that could not be loaded. names match the loader's messages about unknown names. In Ruby
-// this stops all tests: it loads all files before it runs the first test.
+// unloaded records a file that could not be loaded. names finds the missing name in the error message. In Ruby one
+// such file stops all tests, because all files are loaded before the first test runs.
 func (r *results) unloaded(unit, file, message string, names *forms) {
 	message = safetext.Strip(r.at.Without(message))
 	missing := names.find(message)
-	if names == unknownInScripts { // loaders of TypeScript show errors of its compiler
+	if names == unknownInScripts { // loaders of TypeScript print errors of its compiler
 		missing = MissingInScript(message)
 	}
 	r.Breaks(Breakage{Unit: session.TestID(testName(unit)), File: file, Missing: missing, Message: message,
 		Build: names == unknownInRuby})
 }
 
-// flush stores the collected output of a failing test.
+// flush stores the output of the test whose output was being read, if it failed.
 func (r *results) flush() {
 	if r.said != nil && bad(r.Tests[r.said.id]) {
 		r.Say(r.said.id, r.at.Without(r.said.text.String()))
@@ -164,7 +166,7 @@ func (r *results) flush() {
 	r.said = nil
 }
 
-// quote collects the lines that belong to one test.
+// quote collects the lines of output of one test.
 type quote struct {
 	id   session.TestID
 	text strings.Builder
@@ -177,25 +179,27 @@ func (q *quote) add(line string) {
 	}
 }
 
-// Reload stores the output of a file that was loaded once more, because the first failure came without a reason.
+// Reload stores the error that was printed when a file was loaded once more. It is for a breakage whose first error
+// gave no reason.
 func (r *Report) Reload(b *Breakage, printed string) {
 	b.Message = excerpt(printed, maxExcerpt)
 	b.Missing = MissingInScript(b.Message)
 	r.Messages[b.Unit] = b.Message
 }
 
-// IsBroken reports whether an entry is a unit that could not be built or loaded.
+// IsBroken reports whether an id is that of a unit that could not be built or loaded.
 func (r *Report) IsBroken(id session.TestID) bool {
 	return slices.ContainsFunc(r.Broken, func(b Breakage) bool { return b.Unit == id })
 }
 
-// Explained reports whether the cause of a breakage is known.
+// Explained reports whether a breakage has a known cause: a missing name, types, or a failing set-up.
 func (b Breakage) Explained() bool { return b.Missing != "" || b.Misfit != "" || b.Setup }
 
-// Raises reports whether a test with an error was itself running at the time, or waits for a name.
+// Raises reports whether an error occurred while the test's own code was running. An error about a name that is not
+// defined yet counts as well.
 func (r *Report) Raises(id session.TestID) bool {
 	return r.Raised[id] || MissingInScript(r.Messages[id]) != ""
 }
 
-// Fails reports whether a test fails; it does not in a nil report.
+// Fails reports whether a test failed or had an error. It returns false for a nil report.
 func (r *Report) Fails(id session.TestID) bool { return r != nil && Bad(r.Tests[id]) }

@@ -10,20 +10,21 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// tapTests reads the Test Anything Protocol (versions 12 to 14), as Bats, prove, tape, AVA and many others print it.
-// Subtests, indented by four, become "test > subtest". A test without a description is named by its number.
+// tapTests reads output in the Test Anything Protocol (versions 12 to 14), which Bats, prove, tape, AVA and many
+// others print. A subtest, indented by four spaces, gets the name "test > subtest". A test without a description is
+// named by its number.
 type tapTests struct {
 	results
-	inside []tapTest // subtests whose parent's own line is still to come
+	inside []tapTest // subtests whose parent has not been printed yet
 	yaml   bool
-	quotes []*quote // output of failing tests, which follows their lines
-	tape   bool     // "TAP version 13": a comment before results may be the name of their test
+	quotes []*quote // output of failing tests
+	tape   bool     // set after "TAP version 13": a comment may then be the name of a test
 	group  string   // that name
-	after  bool     // the last line was a failing test or about one
-	plan   int      // -1: none
+	after  bool     // the last line was that of a failing test, or output of it
+	plan   int      // planned number of tests; -1 if there is no plan
 	loads  []tapLoad
-	fault  *quote // an error outside of all tests; AVA's next line names the file
-	tests  int    // at the top level
+	fault  *quote // an error outside of all tests, until AVA's next line names its file
+	tests  int    // number of tests at the top level
 }
 
 type tapTest struct {
@@ -74,11 +75,11 @@ func (p *tapTests) line(text string) {
 	}
 }
 
-// comment reads "# NAME", which tape prints before a test's assertions. Other comments explain failures, announce a
-// subtest, or sum up.
+// comment reads a line that begins with "#". tape prints the name of a test in this way, before the test's assertions.
+// Other comments belong to a failure, announce a subtest, or are a summary.
 func (p *tapTests) comment(depth int, text string) {
 	name := strings.TrimSpace(strings.TrimPrefix(text, "#"))
-	if strings.HasPrefix(name, "Subtest:") { // Node's runner: other comments are the code's output
+	if strings.HasPrefix(name, "Subtest:") { // Node's runner, in which other comments are output of the code
 		p.group, p.tape = "", false
 	}
 	if depth > 0 || !p.tape || p.after || name == "" || p.plan >= 0 {
@@ -88,7 +89,7 @@ func (p *tapTests) comment(depth int, text string) {
 	p.group = testName(name)
 }
 
-// tapResult reads "not ok 3 - name # SKIP why".
+// tapResult returns the name and the status of a test from the parts of a line such as "not ok 3 - name # SKIP why".
 func tapResult(m []string) (name string, status session.TestStatus) {
 	name, status = m[3], session.TestPass
 	if m[1] != "" {
@@ -118,7 +119,7 @@ func (p *tapTests) test(depth int, m []string) {
 		p.said = t.text
 	}
 	if depth == 0 && p.group != "" {
-		// tape's assertions have no stable names: the worst one of a test counts.
+		// tape's assertions have no stable names, so the test as a whole gets the status of the worst one.
 		p.Set(session.TestID(p.group), status)
 		p.quote(session.TestID(p.group), t.text)
 		return
@@ -131,7 +132,8 @@ func (p *tapTests) test(depth int, m []string) {
 	}
 }
 
-// nest turns the preceding deeper tests into subtests of a test. A test that only sums them up is dropped.
+// nest adds a test to inside. The tests before it that are indented deeper become its subtests. It is dropped itself
+// if it has subtests and only sums up their results.
 func (p *tapTests) nest(t tapTest) {
 	from := slices.IndexFunc(p.inside, func(b tapTest) bool { return b.depth > t.depth })
 	explained := false
@@ -145,7 +147,7 @@ func (p *tapTests) nest(t tapTest) {
 	}
 }
 
-// quote stores the output after the line of a failing test.
+// quote keeps the output of a failing test, to be stored under its id at the end.
 func (p *tapTests) quote(id session.TestID, text *quote) {
 	if text != nil && len(p.quotes) < maxFailures {
 		text.id = id
@@ -153,8 +155,8 @@ func (p *tapTests) quote(id session.TestID, text *quote) {
 	}
 }
 
-// loadFailure reports whether a line is about a file that could not be loaded, not a test. AVA prints two such lines,
-// for the error and for the process that ended; Node prints the file.
+// loadFailure reports whether a failing line is about a file that could not be loaded, instead of a test. AVA prints
+// two such lines, one with the error and one for the process that ended. Node prints the name of the file.
 func (p *tapTests) loadFailure(name string) bool {
 	file, _, ended := strings.Cut(name, " exited with a non-zero exit code")
 	switch {
@@ -165,7 +167,7 @@ func (p *tapTests) loadFailure(name string) bool {
 	case ended && IsScript(file) || IsScript(name) && !strings.Contains(name, " "):
 		if p.fault == nil {
 			p.fault = &quote{}
-			p.fault.add("test failed") // as in Node's JUnit: a second load gives the reason
+			p.fault.add("test failed") // as in Node's JUnit report: the gate loads the file again to get the reason
 		}
 		p.loads = append(p.loads, tapLoad{file, p.fault})
 		p.fault, p.said = nil, nil
@@ -176,7 +178,7 @@ func (p *tapTests) loadFailure(name string) bool {
 }
 
 func (p *tapTests) finish() {
-	if p.fault != nil { // thrown outside of all tests, by an unknown file
+	if p.fault != nil { // an error outside of all tests, in an unknown file
 		p.Damaged, _, _ = strings.Cut(p.fault.text.String(), "\n")
 	}
 	for _, l := range p.loads {

@@ -8,15 +8,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// trxRun reads a results file of `dotnet test --logger trx`, which needs no extra package. An id is
-// "Calc.Tests.CalcTests::Adds(a: 1)": the class comes from the definitions, which follow the results.
+// trxRun reads the results file of `dotnet test --logger trx`, which needs no additional package. Ids have the form
+// "Calc.Tests.CalcTests::Adds(a: 1)". The class is in the definitions of the tests, which follow the results.
 type trxRun struct {
 	results
 	tests   []*trxTest
-	classes map[string]string // by test id
-	open    *trxTest          // nil outside of tests
-	defined string            // id of the open definition
-	inside  bool              // in an element with the failure text of the open test
+	classes map[string]string // class names by id of the definition
+	open    *trxTest          // the result that is being read; nil outside of results
+	defined string            // id of the definition that is being read
+	inside  bool              // inside an element with the failure text of the open result
 }
 
 type trxTest struct {
@@ -68,7 +68,7 @@ func (p *trxRun) close() {
 			name = class + "::" + strings.TrimPrefix(name, class+".")
 		}
 		status, known := statuses[t.outcome]
-		if !known { // Error, Timeout, Aborted, Disconnected, …
+		if !known { // Error, Timeout, Aborted, Disconnected and others
 			status = session.TestError
 		}
 		p.add(session.TestID(testName(name)), status, t.message.String())

@@ -10,20 +10,22 @@ import (
 )
 
 // unittests reads the output of `python -m unittest -v`: a line for each test, then a section for each failure, then
-// the summary. An id is "tests.test_calc.TestCalc::test_adds", as in pytest. Failing subtests are "…::test_x[i=1]".
+// the summary. Ids have the form "tests.test_calc.TestCalc::test_adds", as those of pytest. Failing subtests have the
+// form "…::test_x[i=1]".
 type unittests struct {
 	results
-	open   session.TestID // test of the open line: its result is still to come
+	open   session.TestID // test whose result has not been printed yet
 	status session.TestStatus
-	module string // of the open section, if it could not be loaded or set up; "" if it is about a test
-	setup  bool   // it is about set-up or teardown for all tests of a class or a module
-	ran    int    // the summary's count; -1 without a summary
+	module string // module that could not be loaded or set up, if the current section is about one; else ""
+	setup  bool   // the current section is about the set-up or teardown of a class or a module
+	ran    int    // number of tests in the summary; -1 if there is none
 	rule   bool   // the last line was ======
 }
 
 var (
-	// test_a (mod.Class.test_a), before Python 3.11 test_a (mod.Class); a subtest is followed by [message] or (i=1).
-	// The result is not matched here, because a line may hold very many of these.
+	// This matches "test_a (mod.Class.test_a)" or, before Python 3.11, "test_a (mod.Class)". For a subtest, [message]
+	// or (i=1) follows. The expression does not match the result as well, because a line may contain very many
+	// results.
 	unittestTest   = newForm(" (", `^(\w+|\w[\w.]*) \(([\w.<>]+)\)((?: \[.*?\])?(?: \(.*\))?)?(?: \.\.\. |$)`)
 	unittestResult = newForm("", `(ok|FAIL|ERROR|expected failure|unexpected success|skipped (?:'.*'|".*"))$`)
 	unittestHead   = newForm(": ", `^(ERROR|FAIL|UNEXPECTED SUCCESS): (.*)$`)
@@ -31,7 +33,8 @@ var (
 	pythonFile     = newForm("File", `(?m)^  File "(.+?)", line \d+`)
 )
 
-// unittestEnds are the ends of results, checked first because most lines have none.
+// unittestEnds are the possible ends of a result. They are checked before the regular expression, because most lines
+// have none of them.
 var unittestEnds = []string{"ok", "FAIL", "ERROR", " failure", " success", "'", `"`}
 
 func (p *unittests) line(text string) {
@@ -74,7 +77,7 @@ func (p *unittests) testLine(text string) {
 			return
 		}
 		p.open, text = id, rest
-		if unittestTest.find(text) != nil { // before Python 3.11: failing subtests leave the line open
+		if unittestTest.find(text) != nil { // before Python 3.11 a line is not ended before failing subtests
 			p.testLine(text)
 			return
 		}
@@ -93,7 +96,8 @@ func failing(word string) session.TestStatus {
 	return session.TestFail
 }
 
-// unittestName returns the id of "name (where)". A module that could not be loaded is named by itself.
+// unittestName returns the id of the test in "name (where)"; "" if this is no test. For a module that could not be
+// loaded, the id is the module's name.
 func unittestName(name, where string) session.TestID {
 	if strings.HasPrefix(where, "unittest.loader.") {
 		return session.TestID(name)
@@ -105,7 +109,7 @@ func unittestName(name, where string) session.TestID {
 	return session.TestID(testName(where + "::" + name))
 }
 
-// close records the result of the open line. Without one, it is only known that the test began.
+// close records the result of the open test. If result is "", it is only known that the test began.
 func (p *unittests) close(result string) {
 	id := p.open
 	p.open = ""
@@ -113,28 +117,28 @@ func (p *unittests) close(result string) {
 	switch {
 	case id == "":
 	case result == "":
-		p.Set(id, session.TestPass) // sections correct this: failing subtests print no result for their test
-	case bad(status) && forAll(Leaf(id)): // a section says more
+		p.Set(id, session.TestPass) // a later section corrects this: a test with failing subtests prints no result
+	case bad(status) && forAll(Leaf(id)): // a section follows that says more
 	case ran:
 		p.add(id, status, "")
 	default:
-		p.add(id, session.TestSkip, "") // also an expected failure: it proves nothing
+		p.add(id, session.TestSkip, "") // this includes expected failures, which prove nothing
 	}
 }
 
-// subtestID returns test[i=1] for " (i=1)".
+// subtestID returns the id of a subtest, "test[i=1]" for " (i=1)".
 func subtestID(id session.TestID, params string) session.TestID {
 	params = strings.NewReplacer("[", "", "]", "", "(", "", ")", "").Replace(strings.TrimSpace(params))
 	return session.TestID(string(id) + "[" + testName(params) + "]")
 }
 
-// forAll reports whether a name is a set-up or teardown for all tests of a class or a module. It is printed only if
-// it fails, so it is not recorded as a test: no later run could show it passing.
+// forAll reports whether a name is that of a set-up or teardown for a whole class or module. Python prints it only if
+// it fails. It is not recorded as a test, because no later run could show it passing.
 func forAll(name string) bool {
 	return name == "setUpClass" || name == "setUpModule" || name == "tearDownClass" || name == "tearDownModule"
 }
 
-// begin reads "ERROR: test_a (mod.Class.test_a)", the head of a section.
+// begin reads the head of a section, "ERROR: test_a (mod.Class.test_a)".
 func (p *unittests) begin(head []string) {
 	id := session.TestID(testName(head[2]))
 	p.status, p.module, p.setup = failing(head[1]), "", false
@@ -173,7 +177,8 @@ func (p *unittests) endSection() {
 	p.flush()
 }
 
-// moduleFile returns the file of a module that could not be loaded, from the traceback if that names it.
+// moduleFile returns the path of a module that could not be loaded. It is taken from the traceback if it is there, and
+// else made from the module's name.
 func moduleFile(module, message string) string {
 	name := module[strings.LastIndexByte(module, '.')+1:] + ".py"
 	for _, m := range pythonFile.re().FindAllStringSubmatch(message, -1) {
@@ -185,7 +190,7 @@ func moduleFile(module, message string) string {
 }
 
 func (p *unittests) finish() {
-	if p.ran < 0 { // the process died in that test
+	if p.ran < 0 { // the process died while this test ran
 		p.died(p.open)
 		p.open = ""
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// This file has the messages of compilers and loaders about a name that does not exist. Before the code is written, a
-// test may fail for such a name, or for types that do not fit yet (see misfit). Any other build failure (a syntax
-// error, a missing dependency) is a mistake in the test or in the environment.
+// This file has the messages of compilers and loaders about a name that is not defined. Before the code is written, a
+// test may fail because of such a name, or because types do not fit yet (see misfit). Any other failure of a build,
+// such as a syntax error or a missing dependency, is a mistake in the test or in the environment.
 
-// forms are regular expressions, one per line, tried in order. The group of the first match is the name; if it is
-// empty, no name is missing.
+// forms is a list of regular expressions, tried in order. The first group of the first match is the missing name. If
+// this group is empty, the message is not about a missing name.
 type forms struct{ list func() []*regexp.Regexp }
 
 func newForms(text string) *forms {
 	return &forms{sync.OnceValue(func() (list []*regexp.Regexp) {
-		// A module specifier that names a file rather than a package.
+		// LOCAL stands for the beginning of a module specifier that names a file, not a package.
 		text = strings.ReplaceAll(text, "LOCAL", `(?:[./#]|file:|[@~]/|.:)`)
 		for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 			list = append(list, regexp.MustCompile(line))
@@ -38,7 +38,8 @@ func (f *forms) find(text string) string {
 	return ""
 }
 
-// unknownInGo is for the compiler, vet and the go command. The project cannot extend the testing package.
+// unknownInGo matches messages of Go's compiler, of vet and of the go command about a missing name. It excludes names
+// in the package testing, because the project cannot add them.
 var unknownInGo = newForms(`
 ^undefined: ([^\s;:,)]+)
 ^\S+ undefined \(type \*?testing\..* has no field or method()
@@ -48,7 +49,8 @@ unknown field (.*?) in struct literal
 refers to unknown identifier: ([^\s;:,)]+)
 `)
 
-// goPackages is for missing packages: the project's own may still be written, others are dependencies.
+// goPackages matches messages about a missing package. A package of the project may still be written; any other one is
+// a missing dependency.
 var goPackages = newForms(`
 no required module provides package ([^\s;:]+)[;:]
 package (\S+) is not in (?:std|GOROOT)
@@ -58,7 +60,8 @@ cannot find module providing package ([^\s;:,)]+)
 module (\S+): reading 
 `)
 
-// missingInGo returns the missing name. module is the part of the import path above the package, "" if unknown.
+// missingInGo returns the missing name in a message; "" if there is none. module is the beginning of the import paths
+// of the project's own packages, "" if unknown.
 func missingInGo(msg, module string) string {
 	if name := unknownInGo.find(msg); name != "" {
 		return name
@@ -69,8 +72,8 @@ func missingInGo(msg, module string) string {
 	return ""
 }
 
-// ModulePrefix returns the import path of the directory to which a printed file name is relative: the module, or a
-// directory in it.
+// ModulePrefix returns the import path of the directory to which a file name in the output for a package is relative.
+// This is the module's root or a directory in it. It returns "" if unknown.
 func ModulePrefix(pkg, file string) string {
 	if file == "" {
 		return ""
@@ -86,7 +89,7 @@ func ModulePrefix(pkg, file string) string {
 	return pkg
 }
 
-// unknownInScripts is for Node, Python and their test runners.
+// unknownInScripts matches messages of Node, Python and their test runners about a missing name.
 var unknownInScripts = newForms(`
 The requested module 'LOCAL[^']*' does not provide an export named '([^']+)'
 does not provide an export named '()
@@ -104,8 +107,8 @@ ReferenceError(?: \[Error\])?: ([^\n]+?) is not defined
 TypeError(?: \[Error\])?: ([^\n]+?) is not a (?:function|constructor)
 `)
 
-// MissingInScript returns the name that is missing when a file of Node or Python cannot be loaded, or a test in
-// it fails.
+// MissingInScript returns the name that is missing according to an error of Node, Python or TypeScript; "" if none is.
+// The error may come from loading a file or from a failing test.
 func MissingInScript(text string) string {
 	if errs := typescriptErrors(text); len(errs) > 0 {
 		return missingInTypeScript(errs)
@@ -113,7 +116,7 @@ func MissingInScript(text string) string {
 	return unknownInScripts.find(text)
 }
 
-// unknownInRust is for rustc, without its codes.
+// unknownInRust matches rustc's messages about a missing name. Their error codes must have been removed.
 var unknownInRust = newForms("" +
 	"^cannot find (?:function|value|type|trait|struct, variant or union type|struct|macro|tuple struct/variant|tuple variant" +
 	"|unit struct|attribute|derive macro|associated function|associated type|method|module or crate|\\w+)(?:, \\w+)* `([^`]+)` in \n" +
@@ -129,8 +132,8 @@ var unknownInRust = newForms("" +
 	"^no `([^`]+)` (?:external|in) \n" +
 	"^(?:method|type) `([^`]+)` is not a member of trait")
 
-// unknownInCompiled is for compilers of the JVM, of .NET, of TypeScript and of Swift, and for PHP. It lacks javac's
-// "cannot find symbol", which names the symbol on another line.
+// unknownInCompiled matches messages of PHP and of compilers for the JVM, .NET, TypeScript and Swift about a missing
+// name. javac's "cannot find symbol" is not among them, because the symbol is on another line.
 var unknownInCompiled = newForms(`
 package ([\w.]+) does not exist
 (?:object|value|type) (\w+) is not a member of
@@ -154,7 +157,7 @@ cannot find (?:type )?'([^']+)' in scope
 has no member '([^']+)'
 `)
 
-// unknownInRuby is for Ruby, while it loads files and while tests run.
+// unknownInRuby matches Ruby's messages about a missing name, which it prints while it loads files or runs tests.
 var unknownInRuby = newForms("cannot load such file -- (\\S+)\nuninitialized constant ([\\w:]+)\n" +
 	"undefined (?:local variable or )?method [`'](\\S+?)'\nundefined local variable or method [`'](\\S+?)'")
 
@@ -164,8 +167,8 @@ func typescriptErrors(text string) [][]string {
 	return typescriptError.re().FindAllStringSubmatch(text, maxBroken)
 }
 
-// missingInTypeScript returns the first missing name in the compiler's errors; "" if one has another cause. A
-// parameter without a type is ignored: it follows from a missing function.
+// missingInTypeScript returns the first missing name in errors of the compiler. It returns "" if some error has
+// another cause. Errors that follow from a missing function, such as a parameter without a type, do not count.
 func missingInTypeScript(errs [][]string) (first string) {
 	for _, e := range errs {
 		name := unknownInCompiled.find(e[2])
@@ -183,14 +186,14 @@ func followsInTypeScript(code string) bool {
 	return code == "TS7006" || code == "TS7031" || code == "TS7005" || code == "TS18046"
 }
 
-// lacking is for missing modules and programs in Python, Node and shells.
+// lacking matches messages of Python, Node and shells about missing modules and programs.
 var lacking = newForms(`
 No module named '?([\w.]+)
 Cannot find (?:module|package) '([\w@][^'\n]*)'
 (?m)^(?:\S*/)?(?:ba|da|k|z)?sh: (?:(?:line )?\d+: )?([^\s:]+): (?:command not found|not found|No such file)
 `)
 
-// Lacking returns the module or program that is missing according to the output; "" if it names none.
+// Lacking returns the first module or program that is missing according to the output; "" if there is none.
 func Lacking(printed string) string { return safetext.Line(lacking.find(printed), 100) }
 
 var (
@@ -198,26 +201,26 @@ var (
 	nodePackage   = newForms("Cannot find package '([^']+)'")
 )
 
-// UnlinkedCrate returns the crate that an error of rustc misses; "" for another error.
+// UnlinkedCrate returns the crate that is missing according to an error of rustc; "" for any other error.
 func UnlinkedCrate(message string) string { return unlinkedCrate.find(message) }
 
-// NodePackage returns the package that Node misses; "" for another error.
+// NodePackage returns the package that is missing according to an error of Node; "" for any other error.
 func NodePackage(message string) string { return nodePackage.find(message) }
 
-// toolMissing matches messages of interpreters and package managers about a runner that is not installed.
+// toolMissing matches messages of interpreters and package managers that the test runner is not installed.
 var toolMissing = newForm("", `No module named (?:pytest|unittest)|npx canceled due to missing packages|could not determine executable to run|`+
 	`bundler: command not found|Could not find command |error: no such command|ERR_PNPM_RECURSIVE_EXEC_FIRST_FAIL|Couldn't find the binary |`+
 	`Could not open input file: vendor/bin|error: toolchain |No .NET SDKs were found|^sh: .*not found|^error Command ".*not found\.$`)
 
-// ToolMissing reports whether a line says that the runner is not installed. Such programs end with ordinary exit
-// codes, and an agent's code is not to blame.
+// ToolMissing reports whether a line of output says that the test runner is not installed. The exit code does not
+// tell, because it is an ordinary one. The agent's code is not to blame for this failure.
 func ToolMissing(line string) bool { return toolMissing.find(line) != nil }
 
-// noTests matches messages of runners without a test to run. The last one is Node's.
+// noTests matches messages of test runners that there is no test to run. The last one is Node's.
 var noTests = newForm("", `No tests found|No test files found|no packages to test|(?m)^Could not find '`)
 
-// SaysNoTests reports whether a run without results had no test to run: go and node then exit with 0, pytest and
-// unittest with 5, others print a message.
+// SaysNoTests reports whether a run without results had no test to run. In this case go and node exit with 0, pytest
+// and unittest exit with 5, and other runners print a message.
 func SaysNoTests(f workflows.Format, exit int, printed string) bool {
 	return exit == 0 || exit == 5 && (f == workflows.FormatJUnit || f == workflows.FormatUnittest) ||
 		noTests.find(printed) != nil

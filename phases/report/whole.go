@@ -14,10 +14,11 @@ func SortedOnce[T ~string](list []T) []T {
 	return slices.Compact(list)
 }
 
-// GateID returns the id for a gate as a whole: an exit-code gate, or an exit code that no test explains.
+// GateID returns the id for the result of a gate as a whole. There is such a result if the gate has only an exit code,
+// or failed in a way that no test explains.
 func GateID(gate string) session.TestID { return session.TestID("gate " + gate) }
 
-// Count counts the results without the entry for the gate as a whole.
+// Count counts the results of the tests, without the result of the gate as a whole.
 func Count(tests session.Tests, gate string) session.Counts {
 	c := tests.Count()
 	switch tests[GateID(gate)] {
@@ -31,7 +32,7 @@ func Count(tests session.Tests, gate string) session.Counts {
 	return c
 }
 
-// SortedKeys returns the keys of a map in order.
+// SortedKeys returns the keys of a map, sorted.
 func SortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // IsCode reports whether a file is source code.
@@ -43,5 +44,5 @@ func IsCode(file string) bool {
 	return IsScript(file)
 }
 
-// Bad reports whether a test has failed.
+// Bad reports whether a test failed or had an error.
 func Bad(s session.TestStatus) bool { return s == session.TestFail || s == session.TestError }

@@ -10,27 +10,28 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Bench has what judging an attempt needs: places where gates run, and trees that they run on.
+// Bench has what is needed to judge attempts: places in which gates run, and the trees that they run on.
 type Bench struct {
 	gate.Rooms
 	Trees
 }
 
-// Trees reads trees, and makes changed ones.
+// Trees reads trees and makes changed copies of them.
 type Trees struct {
 	// Show returns the contents of a file in a tree; nil if there is no such file.
 	Show func(ctx context.Context, tree session.Tree, path string) ([]byte, error)
-	// Paths returns the paths of a tree's files.
+	// Paths returns the paths of all files of a tree.
 	Paths func(ctx context.Context, tree session.Tree) ([]string, error)
 	// Changes lists the differences between two trees.
 	Changes func(ctx context.Context, from, to session.Tree) ([]session.Change, error)
-	// Overlay returns base with some paths taken from another tree.
+	// Overlay returns a copy of base in which the given paths are as in another tree.
 	Overlay func(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error)
-	// WithTexts returns a tree with new contents for some files.
+	// WithTexts returns a copy of a tree in which some files have new contents.
 	WithTexts func(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error)
 }
 
-// JudgeGate runs one gate and judges its results. Further runs on the same tree find flaky tests.
+// JudgeGate runs one gate and judges its results. It runs the gate again on the same tree if that may show that a test
+// is flaky.
 func (b *Bench) JudgeGate(ctx context.Context, g workflows.Gate, on gate.On, r session.JudgeRequest,
 	files *verdict.Files) (session.GateResult, *gate.Run, error) {
 	run, err := b.Run(ctx, g, on)
@@ -50,7 +51,7 @@ func (b *Bench) JudgeGate(ctx context.Context, g workflows.Gate, on gate.On, r s
 	return f.Result(run), run, nil
 }
 
-// StartOf returns a gate's results at the lap's start or, without any, on the base.
+// StartOf returns a gate's results at the lap's start; if there are none, its results on the base.
 func StartOf(r session.JudgeRequest, gate string) session.Tests {
 	if tests := r.LapStart.Gates[gate]; tests != nil {
 		return tests
@@ -58,7 +59,8 @@ func StartOf(r session.JudgeRequest, gate string) session.Tests {
 	return r.Baseline.Gates[gate]
 }
 
-// targetGate names the gate whose tests a lap is about. Other gates with per-test results do not know these tests.
+// targetGate returns the name of the gate whose tests the lap is about. Other gates with per-test results do not run
+// these tests.
 func targetGate(r session.JudgeRequest) string { return cmp.Or(r.TargetsOf, redGate(r.Plan.Workflow)) }
 
 func redGate(w workflows.Workflow) string {
@@ -72,7 +74,7 @@ func redGate(w workflows.Workflow) string {
 	return ""
 }
 
-// Files returns the files that the request's lap has changed.
+// Files returns the files that the lap of the request has changed, without wfs's own.
 func (t Trees) Files(ctx context.Context, r session.JudgeRequest) *verdict.Files {
 	l := &verdict.Files{Now: t.shown(ctx, r.Tree), Before: t.shown(ctx, lapStart(r))}
 	for _, c := range r.Changed {

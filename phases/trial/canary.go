@@ -17,8 +17,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Worth tests the lap's tests: they must fail with other expected values and, if code is set, if the lap's code
-// fails.
+// Worth checks whether the lap's tests can fail. They must fail with other expected values and, if code is set, with
+// code that fails.
 func (t *Trial) Worth(ctx context.Context, code bool) error {
 	if len(t.Tests) == 0 {
 		t.Tried(tryCanary, NotTried, "no test of this lap has a known name")
@@ -34,8 +34,8 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 		return err
 	}
 	return own.inTurn(func() error { return own.needsCode(ctx) }, func() error {
-		if literals(lap) > 0 && len(passing) < len(t.Tests) { // other tests may check effects only
-			return nil
+		if literals(lap) > 0 && len(passing) < len(t.Tests) {
+			return nil // a test that compares values failed; the other tests may check side effects only
 		}
 		return own.asksResults(ctx)
 	}, func() error {
@@ -49,10 +49,10 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 // lapTests makes experiments with the lap's tests.
 type lapTests struct {
 	*Trial
-	lap []File // changed in the lap
+	lap []File // files that changed in the lap
 }
 
-// inTurn makes experiments one by one while the attempt passes.
+// inTurn makes experiments one by one, until the attempt fails or there is an error.
 func (t lapTests) inTurn(experiments ...func() error) (err error) {
 	for _, experiment := range experiments {
 		if err == nil && t.Out.Verdict == session.Pass {
@@ -62,7 +62,7 @@ func (t lapTests) inTurn(experiments ...func() error) (err error) {
 	return err
 }
 
-// literals returns the number of values that the files' added test lines compare with.
+// literals returns the number of values with which the added test lines of files compare results.
 func literals(files []File) (all int) {
 	for _, f := range files {
 		_, n := experiment.Compared(f.Path, f.After, f.testLines())
@@ -82,9 +82,9 @@ func (t lapTests) needsCode(ctx context.Context) error {
 	return err
 }
 
-// canary checks that the lap's tests fail with other expected values: numbers, then texts and booleans. Without any
-// of these, it changes whatever may be a value. It returns the number of values, and the tests that pass with all
-// changes.
+// canary checks that the lap's tests fail with other expected values. It changes numbers first, then texts and
+// booleans. If the tests have neither, it changes everything that may be a value. It returns the number of changed
+// values, and the tests that pass in spite of all changes.
 func (t lapTests) canary(ctx context.Context) (values int, passing []session.TestID, err error) {
 	passing = slices.Clone(t.Tests)
 	ran := 0
@@ -98,7 +98,7 @@ func (t lapTests) canary(ctx context.Context) (values int, passing []session.Tes
 		if err != nil || t.Out.Verdict != session.Pass {
 			return values, passing, err
 		}
-		if sort != experiment.All { // All may change inputs instead of expectations
+		if sort != experiment.All { // All may change inputs instead of expected values
 			ran += len(runs)
 			passing = passingIn(passing, runs)
 		}
@@ -112,15 +112,16 @@ func (t lapTests) canary(ctx context.Context) (values int, passing []session.Tes
 	return values, passing, err
 }
 
-// passingIn returns the ids that pass in all runs.
+// passingIn returns those of the ids that pass in all runs.
 func passingIn(ids []session.TestID, runs []*gate.Run) []session.TestID {
 	return slices.DeleteFunc(ids, func(id session.TestID) bool {
 		return slices.ContainsFunc(runs, func(run *gate.Run) bool { return !run.Passes(id) })
 	})
 }
 
-// eachMustFail checks each of the lap's tests by itself. A test that compares with values, and passes with all of
-// them changed, checks nothing. The agent is told; a person is asked if it insists.
+// eachMustFail checks each of the lap's tests by itself, given the tests that pass in spite of other expected values.
+// A test that compares values, and passes with all of them changed, checks nothing: the attempt fails, and a person is
+// asked if the agent insists.
 func (t lapTests) eachMustFail(ctx context.Context, passing []session.TestID) error {
 	deaf, path := t.comparing(passing)
 	if len(deaf) == 0 {
@@ -141,8 +142,9 @@ func (t lapTests) eachMustFail(ctx context.Context, passing []session.TestID) er
 	return nil
 }
 
-// comparing returns those ids that certainly compare with values, and a file with one of them. It finds tests in the
-// source by the last part of their name; all tests of that name must be among the ids.
+// comparing returns those of the ids whose tests certainly compare values, and the path of a file with one of them. It
+// finds a test in the source by the last part of its name. If several tests have this name, all of them must be among
+// the ids.
 func (t lapTests) comparing(ids []session.TestID) (list []session.TestID, path string) {
 	names := map[string][]session.TestID{}
 	for _, id := range t.Tests {
@@ -164,9 +166,9 @@ func (t lapTests) comparing(ids []session.TestID) (list []session.TestID, path s
 	return report.SortedOnce(list), path
 }
 
-// hollowed returns the attempt's code with each function that the lap wrote or changed failing at once, and with each
-// returning nothing. why is set if that proves nothing: if the lap changed much code outside functions, or data, the
-// tests may need that instead.
+// hollowed returns two changed versions of the attempt's code. In the first, each function that the lap wrote or
+// changed fails at once; in the second, each returns nothing. why is set if running them would prove nothing: if the
+// lap changed data, or much code outside of functions, the tests may depend on that instead.
 func hollowed(lap []File) (hollow, quiet altered, why string) {
 	lines, texts, others := codeLines(lap)
 	all, outside := 0, 0
@@ -189,15 +191,16 @@ func hollowed(lap []File) (hollow, quiet altered, why string) {
 	return hollow, quiet, why
 }
 
-// mustFail runs the lap's tests on the attempt's tree with change a. The judgement fails if all of them pass twice,
-// and pass with change other too, if there is one. It returns the runs.
+// mustFail runs the lap's tests on the attempt's tree with change a. The judgement fails if all of them pass in two
+// runs, and also with change other, if that is not empty. finding is the kind of finding to record. It returns the
+// runs.
 func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other altered) (runs []*gate.Run, err error) {
 	t.Say(fmt.Sprintf("gate %s with %s …", t.Gate.Name, a.says))
 	type step struct {
 		altered
 		only []session.TestID
 	}
-	steps := []step{{a, t.Tests}, {a, nil}} // the second run: all tests, no cache
+	steps := []step{{a, t.Tests}, {a, nil}} // the second run runs all tests, without the cache
 	if other.N > 0 && !maps.EqualFunc(a.texts, other.texts, bytes.Equal) {
 		steps = append(steps, step{other, t.Tests})
 	}
@@ -211,7 +214,8 @@ func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other a
 		case !run.Ran() || run.Leads != nil:
 			t.Tried(kind, NotTried, "it could not be run: "+run.Cannot("could not run").Error())
 			return runs, nil
-		case !t.allPass(run), kind == tryCanary && n > 0 && !t.nothingFails(run): // an older test may own the value
+		// With a canary, the changed value may belong to an older test, which then fails.
+		case !t.allPass(run), kind == tryCanary && n > 0 && !t.nothingFails(run):
 			t.Tried(kind, Holds, "the lap's tests fail with "+a.says+", as they should")
 			return runs, nil
 		}
@@ -224,7 +228,8 @@ func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other a
 	return runs, nil
 }
 
-// bound limits the timeout of a run on a changed tree, which may never end, by the duration of the attempt's run.
+// bound returns a timeout for a run on a changed tree, which may never end: at most `most`, and not much longer than
+// the attempt's run took.
 func (t *Variants) bound(most time.Duration) time.Duration {
 	if ms := t.gateMillis(); ms > 0 {
 		return min(most, time.Duration(ms)*5*time.Millisecond+longer)
@@ -232,7 +237,7 @@ func (t *Variants) bound(most time.Duration) time.Duration {
 	return most
 }
 
-// gateMillis returns how long the gate took for the attempt; 0 if unknown.
+// gateMillis returns how long the gate ran for the attempt, in milliseconds; 0 if unknown.
 func (t *Variants) gateMillis() int64 {
 	for _, g := range t.Out.Gates {
 		if g.Gate == t.Gate.Name {
@@ -242,11 +247,12 @@ func (t *Variants) gateMillis() int64 {
 	return 0
 }
 
-// longer is added to five times the duration of the attempt's run: a changed tree may need a full build.
+// longer is the time that bound adds to five times the duration of the attempt's run, because a changed tree may need
+// a full build.
 const longer = time.Minute
 
-// Alter runs the gate on a deliberately changed tree. It runs only the given tests if the gate can do that; without
-// any it runs all tests and does not use the cache.
+// Alter runs the gate on a deliberately changed tree. It runs only the given tests if the gate can run single tests.
+// If only is empty, it runs all tests and does not use the cache.
 func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, only []session.TestID) (*gate.Run,
 	error) {
 	g := t.Gate
@@ -260,7 +266,7 @@ func (t *Variants) Alter(ctx context.Context, tree session.Tree, name string, on
 	return run, err
 }
 
-// alterFiles is Alter on a tree with the changed files in a.
+// alterFiles runs Alter on a tree to which the changed files of a were added.
 func (t *Variants) alterFiles(ctx context.Context, tree session.Tree, a altered, name string,
 	only []session.TestID) (*gate.Run, error) {
 	tree, err := t.WithTexts(ctx, tree, a.texts)
@@ -275,7 +281,7 @@ func (t *Variants) allPass(run *gate.Run) bool {
 	return !slices.ContainsFunc(t.Tests, func(id session.TestID) bool { return !run.Passes(id) })
 }
 
-// nothingFails reports whether every test that passed for the attempt passes in a full run.
+// nothingFails reports whether a full run has no new failures: every test that passed in the attempt passes in it.
 func (t *Variants) nothingFails(run *gate.Run) bool {
 	for id, s := range t.now() {
 		if s == session.TestPass && !run.Passes(id) {

@@ -17,15 +17,16 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// File is a file that the attempt changed since another state, with its contents then and now.
+// File is a file that differs between an earlier state and the attempt, with its contents in both.
 type File struct {
 	session.Change
 	Before, After []byte
-	// Aside: it holds tests, or tests read it or are run by it. Experiments can restore it.
+	// Aside is set if the file holds or controls tests: it is a test, tests read it, or it has settings for the test
+	// run. Experiments can restore such a file without touching the code.
 	Aside bool
 }
 
-// Since returns the files that the attempt changed since another state, except wfs's own.
+// Since returns the files that differ between an earlier state and the attempt, except wfs's own.
 func (t *Variants) Since(ctx context.Context, was session.Tree) ([]File, error) {
 	if known, ok := t.files[was]; ok {
 		return known, nil
@@ -59,7 +60,8 @@ func (t *Variants) Since(ctx context.Context, was session.Tree) ([]File, error) 
 	return list, nil
 }
 
-// AsideOf returns the paths of files that experiments can restore. edited reports whether any of them existed before.
+// AsideOf returns the paths of the files that hold or control tests. edited reports whether any of them existed
+// before.
 func AsideOf(files []File) (paths []string, edited bool) {
 	for _, f := range files {
 		if f.Aside {
@@ -70,8 +72,9 @@ func AsideOf(files []File) (paths []string, edited bool) {
 	return paths, edited
 }
 
-// testsOrInstrument reports whether a changed file is a test, or controls how tests run. In manifests only the test
-// runner's settings count: dependencies are part of the work. In code files with tests, only the tests count.
+// testsOrInstrument reports whether a changed file holds tests or controls how they run. Of a manifest only the test
+// runner's settings count, because dependencies are part of the work. Of a code file that contains tests only the
+// tests count.
 func (t *Variants) testsOrInstrument(f File) bool {
 	switch {
 	case testpaths.HoldsTests(f.Path), f.Status != "A" && report.IsCode(f.Path) && testpaths.Asserts(f.Path, f.Before):
@@ -85,7 +88,7 @@ func (t *Variants) testsOrInstrument(f File) bool {
 	return testpaths.RunnerKeysDiffer(f.Path, f.Before, f.After)
 }
 
-// NamedByGate reports whether a gate's command names a path.
+// NamedByGate reports whether a path occurs in the command of a gate.
 func NamedByGate(gates []workflows.Gate, path string) bool {
 	for _, g := range gates {
 		words := strings.FieldsFunc(g.Run.Text(), func(c rune) bool { return strings.ContainsRune(" \t\n\"'=;&|()", c) })
@@ -96,16 +99,17 @@ func NamedByGate(gates []workflows.Gate, path string) bool {
 	return false
 }
 
-// testsIn returns the tests in the text of a file.
+// testsIn returns the part of a file's text that holds tests.
 func testsIn(path string, text []byte) []byte { return text[testpaths.TestsFrom(path, text):] }
 
-// CodeIn returns the text of a file without its tests.
+// CodeIn returns the part of a file's text that holds code, not tests.
 func CodeIn(path string, text []byte) []byte { return text[:testpaths.TestsFrom(path, text)] }
 
-// mayTest reports whether a file is a test file, or code that may contain tests.
+// mayTest reports whether a path is that of a test file, or of a code file that may contain tests.
 func mayTest(path string) bool { return testpaths.HoldsTests(path) || testpaths.MixesTests(path) }
 
-// inCode returns the given lines of a file that are code, not tests. It returns none for a file over gate.MaxRead.
+// inCode returns those of the given lines that are code, not tests. It returns none for a file larger than
+// gate.MaxRead.
 func inCode(path string, text []byte, lines experiment.Lines) experiment.Lines {
 	last, whole := strings.Count(string(CodeIn(path, text)), "\n"), len(testsIn(path, text)) == 0
 	return lines.Only(func(n int) bool { return len(text) <= gate.MaxRead && (whole || n <= last) })
@@ -118,8 +122,8 @@ func (f File) testLines() experiment.Lines {
 	return lines.Only(func(n int) bool { return mayTest(f.Path) && len(f.After) <= gate.MaxRead && !outside[n] })
 }
 
-// codeLines returns the lines of code added to files, and the files' texts. others: files changed that are neither
-// code nor tests nor documents.
+// codeLines returns the lines of code that were added to files, and the texts of these files. others is set if another
+// file changed that is neither code nor a test nor a document.
 func codeLines(files []File) (lines map[string]experiment.Lines, texts map[string][]byte, others bool) {
 	lines, texts = map[string]experiment.Lines{}, map[string][]byte{}
 	for _, f := range files {
@@ -136,7 +140,7 @@ func codeLines(files []File) (lines map[string]experiment.Lines, texts map[strin
 	return lines, texts, others
 }
 
-// testWords returns the names in the lines of tests that were added to files.
+// testWords returns the names that occur in added lines of tests.
 func testWords(files []File) map[string]bool {
 	names := map[string]bool{}
 	for _, f := range files {
@@ -145,7 +149,7 @@ func testWords(files []File) map[string]bool {
 	return names
 }
 
-// editedWords returns the names in lines of tests that the attempt removed.
+// editedWords returns the names that occur in lines of tests that the attempt removed.
 func editedWords(files []File) map[string]bool {
 	names := map[string]bool{}
 	for _, f := range files {
@@ -156,12 +160,13 @@ func editedWords(files []File) map[string]bool {
 	return names
 }
 
-// lost returns a value that edited lines of tests expected and the attempt's tests no longer contain; "" for none.
+// lost returns a value that removed lines of tests expected and that the attempt's tests no longer contain; "" if
+// there is none.
 func lost(files []File) string {
 	wanted, have := map[string]bool{}, map[string]bool{}
 	var data, code strings.Builder
 	for _, f := range files {
-		if !report.IsCode(f.Path) { // tests may read data from anywhere
+		if !report.IsCode(f.Path) { // tests may read data from any path
 			data.Write(f.After)
 		} else if mayTest(f.Path) {
 			code.Write(f.After)
@@ -170,7 +175,7 @@ func lost(files []File) string {
 		}
 	}
 	for _, v := range report.SortedKeys(wanted) {
-		phrase := strings.ContainsAny(v, " :;,.|") && strings.Contains(code.String(), v) // as in a table
+		phrase := strings.ContainsAny(v, " :;,.|") && strings.Contains(code.String(), v) // in a longer text
 		if !have[v] && !phrase && !strings.Contains(data.String(), v) {
 			return v
 		}
@@ -178,12 +183,12 @@ func lost(files []File) string {
 	return ""
 }
 
-// altered holds files of the attempt with deliberately changed lines.
+// altered holds deliberately changed versions of some of the attempt's files.
 type altered struct {
 	texts map[string][]byte
-	N     int // number of changes
+	N     int // number of changes in the texts
 	paths []string
-	says  string // description of the changes
+	says  string // a description of the changes, for messages
 }
 
 func (a *altered) add(path string, text []byte, n int) {
@@ -196,8 +201,8 @@ func (a *altered) add(path string, text []byte, n int) {
 	a.texts[path], a.N, a.paths = text, a.N+n, append(a.paths, path)
 }
 
-// Turned returns the tests with other expected values in all added lines. Data files change only if the code of the
-// tests holds no values.
+// Turned returns the files with other expected values in all added lines of tests. It changes data files only if the
+// code of the tests holds no values.
 func Turned(files []File, sort experiment.Sort) (a altered) {
 	var named strings.Builder // the code of the tests
 	for _, f := range files {

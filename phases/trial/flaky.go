@@ -13,17 +13,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// doubts judges a gate's run, with further runs where its meaning is in doubt.
+// doubts judges a run of a gate. If the run's meaning is in doubt, it makes further runs.
 type doubts struct {
 	*Bench
 	gate workflows.Gate
-	on   gate.On // with Anew set
+	on   gate.On // Anew is set
 	r    session.JudgeRequest
 	lap  *verdict.Lap
 	run  *gate.Run
 }
 
-// settled judges the run, after as many further runs as needed.
+// settled judges the run after as many further runs as it needs.
 func (d doubts) settled(ctx context.Context) (f verdict.Finding, err error) {
 	f = d.lap.Judge(d.run)
 	if f.Class == session.ClassBrokeGreen && d.gate.Expect == workflows.ExpectRed &&
@@ -44,9 +44,9 @@ func (d doubts) settled(ctx context.Context) (f verdict.Finding, err error) {
 	return d.stable(ctx, f)
 }
 
-// again reruns tests that passed before and fail now, to tell broken tests from flaky ones. If possible they run
-// alone first: a test that fails there is broken, which saves a full run. A test that passes alone must also pass
-// with the others.
+// again decides whether tests that passed before and fail now are broken or flaky, by running them again. If possible
+// it first runs these tests alone: a test that fails there is broken, which saves a full run. A test that passes alone
+// must also pass together with the others.
 func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, error) {
 	doubtful := f.Retry
 	if narrow, ok := d.Alone(d.gate, doubtful); ok {
@@ -56,7 +56,7 @@ func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, 
 			return f, err
 		}
 		if broken := failing(only, doubtful); len(broken) > 0 {
-			return d.asChanged(ctx, f, broken) // the other tests no longer matter
+			return d.asChanged(ctx, f, broken) // broken tests decide, whether or not the others are flaky
 		}
 	}
 	d.Say(fmt.Sprintf("gate %s again: %s", d.gate.Name, safetext.Some(doubtful)))
@@ -73,7 +73,7 @@ func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, 
 	return f, err
 }
 
-// failing returns the ids that fail in a run.
+// failing returns those of the ids that fail in a run.
 func failing(run *gate.Run, ids []session.TestID) (out []session.TestID) {
 	for _, id := range ids {
 		if run.Ran() && report.Bad(run.Report.Tests[id]) {
@@ -83,8 +83,8 @@ func failing(run *gate.Run, ids []session.TestID) (out []session.TestID) {
 	return out
 }
 
-// stable reruns a passing gate as often as it requires. A test that does not pass each time is flaky. If it passed at
-// the lap's start it is only reported; if it is new, or a target of the lap, the gate fails.
+// stable runs a passing gate as often as the gate requires. A test that does not pass each time is flaky. If the test
+// passed at the lap's start, it is only reported. If it is new or a target of the lap, the gate fails.
 func (d doubts) stable(ctx context.Context, f verdict.Finding) (verdict.Finding, error) {
 	g, l, run := d.gate, d.lap, d.run
 	for n := 2; n <= g.Stable && f.Verdict == session.Pass && g.Expect != workflows.ExpectRed; n++ {

@@ -16,14 +16,14 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// mayRemove reports whether the phase may remove tests together with the code that they test. The phase that makes
-// new tests pass may not.
+// mayRemove reports whether the phase may remove tests together with the code that they test. Only the phase that must
+// make new tests pass may not.
 func mayRemove(r session.JudgeRequest) bool {
 	red := r.Plan.Workflow.Red()
 	return red == nil || red.On[workflows.Pass] != r.Phase.Name
 }
 
-// testsOf names the frozen tests.
+// testsOf describes the frozen tests in a few words.
 func testsOf(r session.JudgeRequest) string {
 	if r.FrozenAt == nil {
 		return "the former tests"
@@ -31,20 +31,22 @@ func testsOf(r session.JudgeRequest) string {
 	return fmt.Sprintf("the tests of checkpoint %d", *r.FrozenAt)
 }
 
-// reference is an earlier state whose tests the attempt's code must pass.
+// reference is an earlier state. Its tests must pass with the attempt's code.
 type reference struct {
 	tree session.Tree
-	says string               // describes its tests in messages
-	r    session.JudgeRequest // the request to judge with
-	// newest: the tests are those of the phase that wrote the lap's tests, not those of the lap's start.
+	says string               // a name for its tests in messages
+	r    session.JudgeRequest // with which runs are judged
+	// newest is set if the tests are those of the phase that wrote the lap's tests, and not set if they are those of
+	// the lap's start.
 	newest bool
-	files  []File       // changed since the reference
-	aside  []string     // paths in files of tests and test settings
-	edited bool         // a file in aside existed before
-	with   session.Tree // the attempt's code with the reference's tests
+	files  []File       // files that changed since the reference
+	aside  []string     // those of files that are tests or test settings
+	edited bool         // set if a file in aside existed before
+	with   session.Tree // the attempt's tree with the reference's versions of the files in aside
 }
 
-// references returns the tests of the phase that wrote them and, if they differ, those of the lap's start.
+// references returns the state that the phase which wrote the tests left, and the state of the lap's start if its
+// tests must pass too.
 func (t *Trial) references(ctx context.Context) ([]reference, error) {
 	list := []reference{{tree: t.Req.Frozen, says: testsOf(t.Req), r: t.Req, newest: true}}
 	start := slices.Collect(maps.Values(t.Req.LapStart.Gates[t.Gate.Name]))
@@ -65,9 +67,9 @@ func (t *Trial) references(ctx context.Context) ([]reference, error) {
 	return list, nil
 }
 
-// passesFrozen runs the gate on the attempt's code with the frozen tests and test settings. It reports whether these
-// changed since. An attempt that fails here passes only with its own tests. One that passes may still have weakened
-// them.
+// passesFrozen runs the gate on the attempt's code with the frozen tests and test settings. changed says whether the
+// attempt changed these. An attempt whose code fails here passes only thanks to its own tests. An attempt whose code
+// passes may still have weakened the tests.
 func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []report.Failure, err error) {
 	refs, err := t.references(ctx)
 	if err != nil {
@@ -80,13 +82,13 @@ func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []repo
 	seen := []session.Tree{t.Out.Tree}
 	for _, ref := range refs {
 		if len(ref.aside) == 0 || !ref.edited && (!ref.newest || mayRemove(t.Req)) {
-			continue // files added since are judged with the newest reference
+			continue // tests that were only added are judged with the newest reference
 		}
 		if ref.with, err = t.WithTests(ctx, ref.tree, ref.files, ref.aside); err != nil {
 			return changed, nil, err
 		}
-		if slices.Contains(seen, ref.with) || ref.with == ref.tree && !ref.newest { // tried already, or no own code
-			continue
+		if slices.Contains(seen, ref.with) || ref.with == ref.tree && !ref.newest {
+			continue // this tree was tried already, or the attempt has no code of its own
 		}
 		seen = append(seen, ref.with)
 		if done, failures, err := t.tryReference(ctx, ref); err != nil || done {
@@ -96,14 +98,14 @@ func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []repo
 	return changed, nil, nil
 }
 
-// cameInLap reports whether a test is one of the lap's own.
+// cameInLap reports whether a test was added or changed in this lap.
 func (t *Trial) cameInLap(id session.TestID) bool {
 	_, had := t.Req.LapStart.Gates[t.Gate.Name][id]
 	return slices.Contains(t.Req.Targets, id) || !had && ofLap(t.Req, id)
 }
 
-// tryReference judges the attempt's code with the tests of a reference, then compares both sets of tests. done: no
-// further reference needs to be tried.
+// tryReference judges the attempt's code with the tests of a reference, then compares these tests with the attempt's.
+// done is set if no further reference needs to be tried.
 func (t *Trial) tryReference(ctx context.Context, ref reference) (done bool, failures []report.Failure, err error) {
 	if hidden, err := t.takenOut(ctx, ref); err != nil || hidden {
 		return true, nil, err
@@ -123,8 +125,8 @@ func (t *Trial) tryReference(ctx context.Context, ref reference) (done bool, fai
 	return t.Out.Verdict != session.Pass || t.gone && ref.edited && !t.acquitted, failures, nil
 }
 
-// takenOut reports whether missing tests run again once only the test runner's settings are restored. Then nothing
-// replaces them.
+// takenOut reports whether missing tests run again as soon as the test runner's settings are restored. The attempt
+// then only hid them, and replaced them by nothing.
 func (t *Trial) takenOut(ctx context.Context, ref reference) (bool, error) {
 	paths := slices.DeleteFunc(slices.Clone(ref.aside), func(p string) bool {
 		return testpaths.HoldsTests(p) || report.IsCode(p) && !testpaths.AboutTests(p)
@@ -150,14 +152,16 @@ func (t *Trial) takenOut(ctx context.Context, ref reference) (bool, error) {
 	return true, nil
 }
 
-// weigh compares edited tests with those of a reference, given the result of the code against the reference.
+// weigh decides whether the attempt's edited tests are as good as those of a reference. result says how the code did
+// with the reference's tests.
 func (t *Trial) weigh(ctx context.Context, ref reference, result string) (err error) {
 	switch {
 	case t.gone && result == Holds:
 		if t.acquitted, err = t.asStrong(ctx, ref); err != nil {
 			return t.Cannot(ctx, TryMutants, err)
 		}
-	case t.gone && result == unfit: // the code that they tested is gone, or has changed its interface
+	// The code that these tests covered is gone, or its interface changed.
+	case t.gone && result == unfit:
 		t.ask(ref.aside, "previous tests are missing, and no longer build with the code: "+
 			safetext.Some(t.Out.Gone)+" in "+safetext.Some(ref.aside))
 	case t.gone:
@@ -177,13 +181,13 @@ func (t *Trial) weigh(ctx context.Context, ref reference, result string) (err er
 	return nil
 }
 
-// ofLap reports whether a test is a target of the lap, or belongs to an expected unit.
+// ofLap reports whether a test is a target of the lap, or belongs to a unit whose tests the lap expects to run.
 func ofLap(r session.JudgeRequest, id session.TestID) bool {
 	return slices.Contains(r.Targets, id) ||
 		slices.ContainsFunc(r.Expected, func(unit string) bool { return string(id) == unit || verdict.Belongs(id, unit) })
 }
 
-// runsAsMany reports whether at least as many tests pass as at the lap's start, plus those of the lap.
+// runsAsMany reports whether at least as many tests pass as did at the lap's start, plus the tests that the lap added.
 func (t *Variants) runsAsMany() bool {
 	start := t.Req.LapStart.Gates[t.Gate.Name]
 	want := report.Count(start, t.Gate.Name).Passed + len(t.Req.Expected)
@@ -195,7 +199,8 @@ func (t *Variants) runsAsMany() bool {
 	return report.Count(t.now(), t.Gate.Name).Passed >= want
 }
 
-// against runs the gate on the attempt's code with the tests of a reference.
+// against runs the gate on the attempt's code with the tests of a reference, and returns the result of this
+// experiment. failures is the output of failing tests if the attempt fails.
 func (t *Trial) against(ctx context.Context, ref reference) (result string, failures []report.Failure, err error) {
 	t.Say("gate " + t.Gate.Name + " with " + ref.says + " …")
 	res, run, err := t.Judge(ctx, ref.r, ref.with, "frozen")
@@ -219,7 +224,7 @@ func (t *Trial) against(ctx context.Context, ref reference) (result string, fail
 		return "", nil, err
 	case result == "":
 		return t.failsFrozen(ctx, ref, res, run)
-	case ref.newest: // do not use the results: they are excused
+	case ref.newest: // the failures are excused, so these results must not be used
 		t.asked = nil
 	}
 	if result == NotTried {
@@ -230,7 +235,8 @@ func (t *Trial) against(ctx context.Context, ref reference) (result string, fail
 	return result, nil, nil
 }
 
-// failsFrozen fails an attempt whose code fails the tests of a reference, or asks a person about it.
+// failsFrozen fails an attempt whose code fails the tests of a reference. In some cases it asks a person about it
+// instead.
 func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.GateResult,
 	run *gate.Run) (result string, failures []report.Failure, err error) {
 	says := "with " + ref.says + " it fails: " + res.Reason
@@ -240,7 +246,8 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 			return Fails, nil, err
 		}
 	}
-	// This phase cannot restore tests that were removed before the freeze, so a person decides.
+	// A person decides if the phase may remove tests, or if the tests were removed before the freeze, so that the
+	// phase cannot restore them.
 	if mayRemove(t.Req) || !ref.newest && (t.gone || maybeMeant(t.Req, res.Failing)) {
 		t.ask(ref.aside, fmt.Sprintf("the code fails %s, which were changed or removed: %s", ref.says, res.Reason))
 		return Fails, nil, nil
@@ -254,8 +261,8 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 		"the code passes only with the changed tests: "+says, says), nil
 }
 
-// passesWithout reports whether the code passes the tests of a reference. Paths that left selects stay as the attempt
-// has them.
+// passesWithout reports whether the code passes the tests of a reference if some files stay as the attempt has them.
+// left selects these files.
 func (t *Trial) passesWithout(ctx context.Context, ref reference, left func(path string) bool, name string) (bool,
 	error) {
 	rest := slices.DeleteFunc(slices.Clone(ref.aside), left)
@@ -267,8 +274,8 @@ func (t *Trial) passesWithout(ctx context.Context, ref reference, left func(path
 	return err == nil && verdict.CouldNot(run, res) == "" && res.Verdict == session.Pass, err
 }
 
-// askedAboutData asks a person about new data files of tests, such as snapshots, if the code passes the previous
-// tests only with them. The data may be right, or just the code's own output.
+// askedAboutData asks a person about data files of tests, such as snapshots, that the attempt added, if the code
+// passes the previous tests only with these files. The data may be right, or just be the code's own output.
 func (t *Trial) askedAboutData(ctx context.Context, ref reference) (bool, error) {
 	var came []string
 	for _, f := range ref.files {
@@ -287,8 +294,8 @@ func (t *Trial) askedAboutData(ctx context.Context, ref reference) (bool, error)
 	return passes, err
 }
 
-// withoutBroken judges again with the attempt's version of older test files that do not build with its code, because
-// its interface changed. It reports whether the code passes all other tests.
+// withoutBroken reports whether the code passes the older tests that build with it. Test files that do not build,
+// because the interface of the code changed, stay as the attempt has them.
 func (t *Trial) withoutBroken(ctx context.Context, ref reference, run *gate.Run) (bool, error) {
 	if len(run.Report.Broken) == 0 {
 		return false, nil
@@ -300,11 +307,12 @@ func (t *Trial) withoutBroken(ctx context.Context, ref reference, run *gate.Run)
 	}, "frozen-rest")
 }
 
-// meant reports whether the lap is about the behaviour of the failing tests: each was changed since the lap's start,
-// and its new version was red before the code was written. old is the run with the tests of the lap's start. Rows of
-// the same table count too: with other parameters a test has another name.
+// meant reports whether the failing tests fail because the lap is about their behaviour. This is so if each was
+// changed since the lap's start, and its new version was red before the code was written. old is the run with the
+// tests of the lap's start. A test also counts as changed if another row of its table was, because rows with other
+// parameters have other names.
 func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gate.Run) (bool, error) {
-	notAbout := func(id session.TestID) bool { // also if it did not run
+	notAbout := func(id session.TestID) bool { // also true of tests that did not run
 		return !report.Bad(old.Report.Tests[id]) || !slices.ContainsFunc(t.Req.Targets, func(other session.TestID) bool {
 			return other == id || report.Parent(id) != "" && report.Parent(other) == report.Parent(id)
 		})
@@ -318,16 +326,16 @@ func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gat
 	}), err
 }
 
-// maybeMeant reports whether all failing tests belong to units that the lap expects. Nothing could be built when they
-// were changed, so it is unknown whether their present version was red.
+// maybeMeant reports whether all failing tests belong to units that the lap expects to run later. These units could
+// not be built when the tests were changed, so it is unknown whether the new versions were red.
 func maybeMeant(r session.JudgeRequest, failing []session.TestID) bool {
 	return len(failing) > 0 && !slices.ContainsFunc(failing, func(id session.TestID) bool {
 		return !slices.ContainsFunc(r.Expected, func(unit string) bool { return verdict.Belongs(id, unit) })
 	})
 }
 
-// WithTests returns the attempt's tree with paths taken from another tree. Of files that hold both code and tests,
-// only the tests are taken.
+// WithTests returns a copy of the attempt's tree in which paths are as in another tree. If a file holds both code and
+// tests, only its tests are taken from there.
 func (t *Variants) WithTests(ctx context.Context, from session.Tree, files []File, paths []string) (session.Tree,
 	error) {
 	texts := map[string][]byte{}
@@ -343,13 +351,13 @@ func (t *Variants) WithTests(ctx context.Context, from session.Tree, files []Fil
 	return t.WithTexts(ctx, tree, texts)
 }
 
-// excused says why the code need not pass the tests of a reference, "" if it must. Reasons: only names changed; the
-// tests no longer build with the code; the lap is about other behaviour; the attempt's own tests fail in a clean
-// checkout too.
+// excused returns the reason why the code need not pass the tests of a reference, as a result and in words; "" and ""
+// if it must. The reasons are: the tests differ in names only; the tests no longer build with the code; the lap is
+// about other behaviour; the attempt's own tests fail in a clean checkout too.
 func (t *Trial) excused(ctx context.Context, ref reference, run *gate.Run,
 	failing []session.TestID) (result, says string, err error) {
 	if t.gone && run.Exit == 0 && len(run.Report.Broken) == 0 && !slices.ContainsFunc(failing, run.Has) {
-		return "", "", nil // they are missing with the old tests too, so renaming is no excuse
+		return "", "", nil // the tests are missing with the old files too, so renaming is no excuse
 	}
 	for _, excuse := range []struct {
 		result, says string
@@ -374,14 +382,15 @@ func (t *Trial) excused(ctx context.Context, ref reference, run *gate.Run,
 	return "", "", nil
 }
 
-// ownFail reports whether the attempt fails in a clean checkout with its own tests too.
+// ownFail reports whether the attempt with its own tests fails in a clean checkout too.
 func (t *Trial) ownFail(ctx context.Context) (bool, error) {
 	own, run, err := t.Judge(ctx, t.Req, t.Out.Tree, "own")
 	return err == nil && (verdict.CouldNot(run, own) != "" || own.Verdict != session.Pass && !t.gone), err
 }
 
-// OnlyRenamed reports whether tests differ from their previous version in names only. It considers the code at the
-// phase's start too: the lap may have renamed code that it wrote after its tests were frozen.
+// OnlyRenamed reports whether tests differ from their previous version only in names that changed in the code as well.
+// It also compares with the code at the start of the phase, since the lap may have renamed code that it wrote after
+// the tests were frozen.
 func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) {
 	tests, code := [2]experiment.Files{{}, {}}, [2]experiment.Files{{}, {}}
 	for _, f := range files {
@@ -405,7 +414,8 @@ func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) 
 	return experiment.Renamed(tests[0], tests[1], code[0], code[1]), nil
 }
 
-// asEntered adds to code the files as they were when the phase was entered, unless code has an older version of them.
+// asEntered adds files to code as they were when the phase was entered. It leaves out tests, and files of which code
+// has an older version.
 func (t *Variants) asEntered(ctx context.Context, files []File, code experiment.Files) error {
 	if t.Req.VisitTree == "" {
 		return nil

@@ -14,15 +14,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// mostMutants limits the single changes tried for one question, in addition to changed results. maxTrying limits
-// their gate time, in milliseconds. If they need more, none is tried.
+// mostMutants limits the single changes of code in one experiment, not counting changed results of functions.
+// maxTrying limits the time that the gate may take to run with all of them, in milliseconds. If it would take longer,
+// no change is tried.
 const (
 	mostMutants = 4
 	maxTrying   = 120_000
 )
 
-// mutants returns changed versions of the code: other results of all functions around the given lines, functions
-// around the lines of nothing that return nothing, and single changes in the given lines.
+// mutants returns changed versions of the code in texts. One version has other results of all functions around the
+// given lines. One has functions that return nothing, around the lines in nothing. The others have a single change in
+// the given lines each.
 func mutants(lines, nothing map[string]experiment.Lines, texts map[string][]byte) (list []altered) {
 	others, none := otherResults(lines, texts), allOf(experiment.Nothing, nothing, texts)
 	none.says = "functions that return nothing"
@@ -43,20 +45,20 @@ func mutants(lines, nothing map[string]experiment.Lines, texts map[string][]byte
 	return list[:min(len(list), most)]
 }
 
-// otherResults makes the functions around the given lines return other values.
+// otherResults returns the code with other return values of the functions around the given lines.
 func otherResults(lines map[string]experiment.Lines, texts map[string][]byte) altered {
 	a := allOf(experiment.OtherResults, lines, texts)
 	a.says = "other results of " + safetext.Plural(a.N, "function", "functions")
 	return a
 }
 
-// asksResults checks that a test notices other results of the lap's functions that tests name. It runs if no test
-// failed with other expected values. A test need not notice a result that it does not reach: it would not notice an
-// exception there either.
+// asksResults checks that a test notices other results of those of the lap's functions that the tests name. It is for
+// laps in which no test compares values, or none failed with other expected values. A test need not notice the result
+// of a function that it does not call: this is so if it does not notice an exception in there either.
 func (t lapTests) asksResults(ctx context.Context) error {
 	lines, texts, _ := codeLines(t.lap)
 	names := testWords(t.lap)
-	for path, added := range lines { // results of other functions do not reach a test directly
+	for path, added := range lines { // tests do not see the results of other functions directly
 		called := experiment.Called(path, texts[path], names)
 		lines[path] = added.Only(func(n int) bool { return called[n] })
 	}
@@ -75,7 +77,7 @@ func (t lapTests) asksResults(ctx context.Context) error {
 		{others, false, t.Tests}, {allOf(experiment.RaisesThere, lines, texts), true, t.Tests}, {others, false, nil},
 	} {
 		run, err := t.alterFiles(ctx, t.Out.Tree, step.altered, tryResults, step.only)
-		if err == nil && !run.Ran() && step.only != nil { // some runners do not find the names that they report
+		if err == nil && !run.Ran() && step.only != nil { // this runner cannot run tests by reported name
 			run, err = t.alterFiles(ctx, t.Out.Tree, step.altered, tryResults, nil)
 		}
 		if err != nil {
@@ -86,7 +88,7 @@ func (t lapTests) asksResults(ctx context.Context) error {
 			return nil
 		}
 		deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return run.Passes(id) == step.notice })
-		if len(deaf) == 0 || !step.notice && len(deaf) < len(t.Tests) && step.only != nil { // one is enough
+		if len(deaf) == 0 || !step.notice && len(deaf) < len(t.Tests) && step.only != nil { // one test is enough
 			t.Tried(tryResults, Holds, "the lap's tests notice "+others.says)
 			return nil
 		}
@@ -101,8 +103,8 @@ func (t lapTests) asksResults(ctx context.Context) error {
 
 const tooSlow = "the gate is too slow to run for each change"
 
-// noticed checks tests that were red only because something was missing. Of three or more single changes of the code
-// they must notice at least one.
+// noticed checks tests that were red only because a name was missing. There must be three or more single changes of
+// the code to try, and the tests must notice at least one of them.
 func (t lapTests) noticed(ctx context.Context) error {
 	lines, texts, _ := codeLines(t.lap)
 	list := mutants(lines, nil, texts)
@@ -135,15 +137,16 @@ func (t lapTests) noticed(ctx context.Context) error {
 	return nil
 }
 
-// asStrong reports whether the attempt's tests are as strong as the tests of a reference, some of which are missing:
-// they must contain all values that the latter expect, and notice all changes of code that the latter notice. It
-// returns false if there was nothing to try.
+// asStrong reports whether the attempt's tests are as strong as the tests of a reference, some of which are missing.
+// The attempt's tests must contain all values that the reference's expect, and notice all changes of code that the
+// reference's notice. It returns false if there was nothing to try.
 func (t *Trial) asStrong(ctx context.Context, ref reference) (bool, error) {
 	if value := lost(ref.files); value != "" {
 		t.Tried(TryMutants, NotTried, "the tests no longer mention "+value)
 		return false, nil
 	}
-	for _, f := range ref.files { // is each file run at all? With other values some test must fail
+	// Check that each file is run at all: with other values in it some test must fail.
+	for _, f := range ref.files {
 		a := Turned([]File{f}, experiment.All)
 		if a.N == 0 {
 			continue
@@ -161,9 +164,10 @@ func (t *Trial) asStrong(ctx context.Context, ref reference) (bool, error) {
 	return result == Holds, err
 }
 
-// Weaker checks that the attempt's tests notice all single changes of code that the tests of another state notice.
-// The changes are in functions that edited lines of tests name. A test that kept its name must notice a change
-// itself, or a new test must. In a table any row will do: rows are often named by their position.
+// Weaker checks that the attempt's tests notice all single changes of code that the tests of another state notice. It
+// changes functions that are named in the edited lines of tests. Each change must be noticed by the tests that noticed
+// it before, if they still exist under this name, or by a new test. For a table it is enough if any of its rows
+// notices, because rows are often named by their position.
 func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says string, err error) {
 	files, err := t.Since(ctx, was)
 	if err != nil {
@@ -195,8 +199,9 @@ func (t *Variants) Weaker(ctx context.Context, was session.Tree) (result, says s
 	return result, says, err
 }
 
-// covered returns changes of the functions with the given names. If these hold nothing to change, it tries the
-// functions that they call, and then the lap's own code: helpers of tests name no function.
+// covered returns changes of the functions with the given names. If there is nothing to change in them, it tries the
+// functions that they call, and then the lap's own code. This is needed for edits in helpers of tests, which name no
+// function of the code.
 func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altered, error) {
 	lap, err := t.Since(ctx, t.Req.LapTree)
 	if err != nil {
@@ -208,7 +213,7 @@ func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altere
 		if err != nil {
 			return nil, err
 		}
-		nothing := map[string]experiment.Lines{} // other code may depend on functions that the lap left alone
+		nothing := map[string]experiment.Lines{} // other code may depend on functions that the lap did not change
 		for path, in := range own {
 			nothing[path] = in.Only(func(n int) bool { return lines[path][n] })
 		}
@@ -222,7 +227,8 @@ func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altere
 	return mutants(own, own, ownTexts), nil
 }
 
-// compareNotices runs both sets of tests with each change, until the attempt's miss one that the others notice.
+// compareNotices runs both sets of tests with each change of the code. It stops at the first change that the tests of
+// state was notice and the attempt's tests do not.
 func (t *Variants) compareNotices(ctx context.Context, was session.Tree, list []altered) (result, says string,
 	err error) {
 	noticed := 0
@@ -252,8 +258,9 @@ func (t *Variants) compareNotices(ctx context.Context, was session.Tree, list []
 		safetext.Plural(noticed, "change", "changes")), nil
 }
 
-// missedBy returns a test that noticed a change of the code before and no longer does, unless a new test notices it;
-// "" if there is none.
+// missedBy returns a test that noticed a change of the code before and does not notice it now; "" if there is none.
+// before and after are the tests that notice the change in the runs old and now. If a new test notices it, nothing is
+// missed.
 func missedBy(before, after []session.TestID, old, now *gate.Run) session.TestID {
 	if len(before) == 0 || slices.ContainsFunc(after, old.Lacks) {
 		return ""
@@ -270,7 +277,7 @@ func missedBy(before, after []session.TestID, old, now *gate.Run) session.TestID
 	return ""
 }
 
-// table returns the top-level test that a test is, or is a row of.
+// table returns the top-level test that id is, or of which id is a row.
 func table(id session.TestID) session.TestID {
 	for p := report.Parent(id); p != ""; p = report.Parent(id) {
 		id = p
@@ -278,14 +285,16 @@ func table(id session.TestID) session.TestID {
 	return id
 }
 
-// Notices returns the tests that fail in a run, except those known to fail.
+// Notices returns the tests that fail in a run, except those known to fail. On changed code, these are the tests that
+// notice the change.
 func (t *Variants) Notices(run *gate.Run) []session.TestID {
 	return slices.DeleteFunc(report.SortedKeys(run.Report.Tests), func(id session.TestID) bool {
 		return !report.Bad(run.Report.Tests[id]) || slices.Contains(t.Req.Known, id)
 	})
 }
 
-// functions returns the lines and texts of the attempt's code in functions with the given names.
+// functions returns the lines of all functions with the given names in the attempt's code, by file, and the texts of
+// these files.
 func (t *Variants) functions(ctx context.Context,
 	names map[string]bool) (map[string]experiment.Lines, map[string][]byte, error) {
 	lines, texts := map[string]experiment.Lines{}, map[string][]byte{}

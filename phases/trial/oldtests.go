@@ -12,9 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// withOldTests runs a gate on the code of an attempt that writes tests, with the tests of the lap's start. Tests that
-// fail there were broken by the code. Tests that fail only in their present version expect something else now. It
-// returns nil if it cannot run.
+// withOldTests runs a gate on the code of an attempt that writes tests, but with the tests of the lap's start. Tests
+// that fail there were broken by the code. Tests that pass there, and fail in their present version, expect something
+// else now. It returns nil if the gate cannot run.
 func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 	if d.r.Plan.Unproven {
 		return nil, nil
@@ -29,7 +29,7 @@ func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 		return nil, err
 	}
 	paths, _ := AsideOf(files)
-	for _, f := range files { // tests may read data from anywhere
+	for _, f := range files { // tests may read data from any path
 		if !f.Aside && !report.IsCode(f.Path) && !testpaths.IsManifest(f.Path) && !testpaths.IsDocument(f.Path) {
 			paths = append(paths, f.Path)
 		}
@@ -46,8 +46,8 @@ func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 	return run, nil
 }
 
-// asChanged judges RED again if older tests fail or do not build. Tests that pass in their previous version with the
-// present code were changed on purpose, as RED asks.
+// asChanged judges a run of RED again in which older tests fail or do not build. If the previous version of such a
+// test passes with the attempt's code, the test was changed on purpose, as RED requires.
 func (d doubts) asChanged(ctx context.Context, f verdict.Finding, failing []session.TestID) (verdict.Finding, error) {
 	if d.gate.Expect != workflows.ExpectRed || len(failing)+len(f.Expected) == 0 {
 		return f, nil

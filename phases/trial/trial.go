@@ -1,5 +1,5 @@
-// Package trial tests a passing attempt by experiments: with the previous tests, other expected values, and changed
-// code.
+// Package trial checks by experiments whether an attempt really passes. It runs the attempt's code with the tests as
+// they were before, and the attempt's tests with other expected values and with changed code.
 package trial
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Names of experiments in logs and events.
+// Kinds of experiments, as logs and events name them.
 const (
 	TryFrozen  = "frozen_tests"
 	tryCanary  = "canary"
@@ -32,42 +32,44 @@ const (
 	NotTried = "not_tried"
 )
 
-// Reasons why failing the previous tests does not count.
+// Further results: the code fails the tests of an earlier state, but for a reason that does not count against the
+// attempt.
 const (
 	renamed = "renamed" // only names differ
 	meant   = "meant"   // the lap is about other behaviour
 	unfit   = "unfit"   // the tests no longer build with the code
 )
 
-// Variants runs a gate on variants of an attempt's tree in a clean checkout. Its findings are observed results, not
-// guesses from the source.
+// Variants runs a gate on changed copies of an attempt's tree, in a clean checkout. It reports how the tests really
+// behave there; it does not guess from the source.
 type Variants struct {
 	*Bench
 	Req  session.JudgeRequest
 	Out  *session.Judgement
 	Gate workflows.Gate // the gate whose tests the lap is about
-	// Tests are the lap's tests that passed, by their present ids.
+	// Tests lists the ids of the lap's tests that passed in the attempt.
 	Tests []session.TestID
 	runs  int
 	spent int64
-	files map[session.Tree][]File // see Since
+	files map[session.Tree][]File // the results of Since, by its argument
 }
 
-// Trial makes experiments with one passing attempt.
+// Trial makes experiments with one attempt that passed.
 type Trial struct {
 	Variants
-	// asked is the gate's result for the code with the frozen tests; nil if it was not run, or could not judge.
+	// asked is the gate's result for the attempt's code with the frozen tests (the tests as the phase that wrote them
+	// left them). It is nil if there was no such run, or if the run could not be judged.
 	asked *session.GateResult
 	ran   *gate.Run
-	with  session.Tree // the tree of that run
-	// gone: tests are missing. The attempt fails unless acquitted, which means that its tests are as strong as the
-	// missing ones.
+	with  session.Tree // the tree with which ran was made
+	// gone is set if tests are missing. Such an attempt fails unless acquitted is set as well, which means that its
+	// tests are as strong as the missing ones.
 	gone, acquitted bool
 }
 
-// Experiment tests a passing judgement, and fails it if the tests were weakened or check nothing. A judgement that
-// fails only because tests are missing is tried too: others may have replaced them. It returns the failures of the
-// run that decided.
+// Experiment makes experiments with an attempt that passed, and fails it if its tests were weakened or check nothing.
+// It also tries an attempt that fails only because tests are missing, since other tests may have replaced them. It
+// returns the output of failing tests of the run that decided.
 func (b *Bench) Experiment(ctx context.Context, r session.JudgeRequest, out *session.Judgement) ([]report.Failure,
 	error) {
 	gone := goneOnly(out)
@@ -87,7 +89,7 @@ func (b *Bench) Experiment(ctx context.Context, r session.JudgeRequest, out *ses
 	}
 	passed := *out
 	failures, err := tryPassed(ctx, r, t, why)
-	if policy == workflows.TamperWarn { // report the finding, but pass
+	if policy == workflows.TamperWarn { // report the finding, but let the attempt pass
 		passed.Tampered, passed.Experiments = out.Tampered, out.Experiments
 		*out = passed
 	}
@@ -108,7 +110,8 @@ func tryPassed(ctx context.Context, r session.JudgeRequest, t *Trial, why string
 	return nil, t.tryTests(ctx, changed)
 }
 
-// tryGone makes the experiments with an attempt that fails only because tests are missing. It passes if acquitted.
+// tryGone makes the experiments with an attempt that fails only because tests are missing. The attempt passes if its
+// other tests turn out to be as strong as the missing ones.
 func tryGone(ctx context.Context, r session.JudgeRequest, t *Trial, why string, gone []session.TestID,
 	out *session.Judgement) ([]report.Failure, error) {
 	failed := *out
@@ -136,7 +139,8 @@ func tryGone(ctx context.Context, r session.JudgeRequest, t *Trial, why string, 
 	return nil, t.tryTests(ctx, changed)
 }
 
-// tryTests tests the tests of an attempt whose code passes the frozen tests.
+// tryTests checks the attempt's tests themselves, after its code passed the frozen tests. changed says whether the
+// attempt changed tests.
 func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	t.nameFrozen()
 	makesPass := !mayRemove(t.Req)
@@ -146,7 +150,8 @@ func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	return t.Worth(ctx, makesPass)
 }
 
-// nameFrozen removes from the lap's targets all tests that the frozen tests lack: they were never expected.
+// nameFrozen removes from the lap's targets all tests that the frozen tests do not have. The lap did not require these tests,
+// since they came later.
 func (t *Trial) nameFrozen() {
 	if t.asked == nil || t.asked.Verdict != session.Pass {
 		return
@@ -158,8 +163,8 @@ func (t *Trial) nameFrozen() {
 	}
 }
 
-// untried judges an attempt by the lines that it removed from tests, if no experiment can run. The agent must restore
-// them, or a person decides.
+// untried judges an attempt for which no experiment can run, by the lines that it removed from tests. If there are
+// any, the attempt fails: the agent must restore them, or a person decides.
 func (t *Trial) untried(ctx context.Context, why string) error {
 	t.Tried(TryFrozen, NotTried, why)
 	files, err := t.Since(ctx, t.Req.Frozen)
@@ -167,8 +172,8 @@ func (t *Trial) untried(ctx context.Context, why string) error {
 	return err
 }
 
-// edited records tampering for each test file that lost lines, and each changed test setting, if the code could not
-// be run with the previous ones.
+// edited records a finding for each test file that lost lines and for each changed test setting. It is for attempts
+// whose code could not be run with the previous tests.
 func (t *Trial) edited(files []File, why string) {
 	for _, f := range slices.Backward(files) {
 		if f.Aside && f.Status != "A" && (!report.IsCode(f.Path) || len(experiment.Added(f.After, f.Before)) > 0) {
@@ -179,7 +184,8 @@ func (t *Trial) edited(files []File, why string) {
 	t.Out.Tampered = t.Out.Tampered[:min(len(t.Out.Tampered), session.MaxNamed)]
 }
 
-// stillFails returns the failed judgement with the experiments made since, and the last one's text in its reason.
+// stillFails returns the failed judgement, completed by the experiments made since. The text of the last experiment is
+// appended to its reason.
 func stillFails(failed session.Judgement, tried *session.Judgement) session.Judgement {
 	failed.Experiments = tried.Experiments
 	if n := len(failed.Experiments); n > 0 {
@@ -188,7 +194,7 @@ func stillFails(failed session.Judgement, tried *session.Judgement) session.Judg
 	return failed
 }
 
-// goneOnly returns the missing tests if the judgement fails for no other reason, else nil.
+// goneOnly returns the missing tests if the judgement fails only because of them, else nil.
 func goneOnly(out *session.Judgement) []session.TestID {
 	var gone []session.TestID
 	for _, g := range out.Gates {
@@ -208,7 +214,7 @@ func goneOnly(out *session.Judgement) []session.TestID {
 	return gone
 }
 
-// passAll makes a judgement pass; why becomes the reason of its failed gates.
+// passAll makes a judgement and its failed gates pass. why becomes the reason of these gates.
 func passAll(out *session.Judgement, why string) {
 	out.Gates = slices.Clone(out.Gates)
 	for i, g := range out.Gates {
@@ -220,7 +226,8 @@ func passAll(out *session.Judgement, why string) {
 	SumUp(out)
 }
 
-// trials prepares the experiments. t is nil if the phase needs none. why is set if it needs them and they cannot run.
+// trials prepares the experiments. t is nil if the phase needs none. If it needs them and they cannot run, why is the
+// reason.
 func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 	out *session.Judgement) (t *Trial, why string, err error) {
 	if r.Frozen == "" || r.Phase.WritesTests() {
@@ -243,7 +250,7 @@ func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 	return t, why, err
 }
 
-// passing returns the lap's tests that pass: its targets, and tests that are new in it.
+// passing returns the lap's tests that pass: its targets, and tests that were absent at the lap's start.
 func (t *Variants) passing(now session.Tests) []session.TestID {
 	start := t.Req.LapStart.Gates[t.Gate.Name]
 	return slices.DeleteFunc(report.SortedKeys(now), func(id session.TestID) bool {
@@ -252,8 +259,9 @@ func (t *Variants) passing(now session.Tests) []session.TestID {
 	})
 }
 
-// triedLater reports whether experiments will run in the phase after one that writes tests. They then check that the
-// code passes older tests, and that new tests are as strong as missing ones.
+// triedLater reports whether the phase that follows a phase which writes tests makes experiments. These will check
+// that the code passes the older tests, and that new tests are as strong as missing ones, so the phase itself need
+// not.
 func (b *Bench) triedLater(ctx context.Context, r session.JudgeRequest) (bool, error) {
 	next := r.Plan.Workflow.Phase(r.Phase.On[workflows.Pass])
 	if next == nil || r.Plan.Workflow.TamperIn(next) == workflows.TamperOff {
@@ -264,8 +272,8 @@ func (b *Bench) triedLater(ctx context.Context, r session.JudgeRequest) (bool, e
 	return t != nil && why == "", err
 }
 
-// asFrozen replaces the judgement's results by those of the code with the frozen tests: the attempt's own results
-// prove nothing. It returns the failures of that run.
+// asFrozen replaces the judgement's results by those of the attempt's code with the frozen tests, because the results
+// with the attempt's own tests prove nothing. It returns the output of failing tests of that run.
 func (t *Trial) asFrozen() []report.Failure {
 	t.Out.Gates, t.Out.Evidence.Gates = nil, map[string]session.Tests{}
 	if t.asked == nil {
@@ -277,7 +285,7 @@ func (t *Trial) asFrozen() []report.Failure {
 	return verdict.Failures(*t.asked, t.ran)
 }
 
-// asked returns the question about findings. A person answers it only if the agent insists on its changes.
+// asked returns a question to a person about findings. It is asked only if the agent insists on its changes of tests.
 func asked(grave []session.Tampering) *session.Question {
 	q := &session.Question{}
 	for _, t := range grave[:min(len(grave), session.MaxNamed)] {
@@ -291,21 +299,21 @@ func asked(grave []session.Tampering) *session.Question {
 
 func (t *Variants) now() session.Tests { return t.Out.Evidence.Gates[t.Gate.Name] }
 
-// count adds the cost of a run, which may be nil.
+// count adds the duration of a run to the cost of the current experiment. The run may be nil.
 func (t *Variants) count(run *gate.Run) {
 	if run != nil {
 		t.runs, t.spent = t.runs+1, t.spent+run.Millis
 	}
 }
 
-// Tried records the result of an experiment, and the cost of its runs.
+// Tried records the result of an experiment and the cost of its runs.
 func (t *Variants) Tried(kind, result, says string) {
 	t.Out.Experiments = append(t.Out.Experiments,
 		session.Experiment{Kind: kind, Result: result, Says: t.Secrets.String(says), Runs: t.runs, Millis: t.spent})
 	t.runs, t.spent = 0, 0
 }
 
-// Cannot records that an experiment could not run. It returns an error only if ctx has ended.
+// Cannot records that an experiment could not run because of err. It returns an error only if ctx has ended.
 func (t *Variants) Cannot(ctx context.Context, kind string, err error) error {
 	if ctx.Err() == nil {
 		t.Tried(kind, NotTried, "it could not be tried: "+process.Reason(err))
@@ -313,8 +321,9 @@ func (t *Variants) Cannot(ctx context.Context, kind string, err error) error {
 	return ctx.Err()
 }
 
-// found fails the judgement. why becomes the verdict's reason, says the text of the finding. The results become those
-// of the code with the frozen tests; found returns their failures.
+// found makes the judgement fail because of a finding. why becomes the reason of the verdict, says the text of the
+// finding. The judgement's results become those of the attempt's code with the frozen tests, and found returns the
+// output of the tests that fail there.
 func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 	t.Out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
 		After: t.Secrets.String(says), Grave: true}}, t.Out.Tampered...)
@@ -325,7 +334,8 @@ func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 	return t.asFrozen()
 }
 
-// Judge runs the gate on a tree in a clean checkout, and judges the results for request r.
+// Judge runs the gate on a tree in a clean checkout and judges the results as for request r. name is for the names of
+// logs.
 func (t *Variants) Judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
 	name string) (session.GateResult, *gate.Run, error) {
 	var err error
@@ -340,7 +350,7 @@ func (t *Variants) Judge(ctx context.Context, r session.JudgeRequest, tree sessi
 	return res, run, err
 }
 
-// ask turns the judgement into a question for a person, where wfs cannot decide.
+// ask turns the judgement into a question to a person, for cases that wfs cannot decide.
 func (t *Trial) ask(paths []string, says string) {
 	t.Out.Verdict, t.Out.Class, t.Out.Reason = session.Blocked, session.ClassAsked, t.Secrets.String(says)
 	t.Out.Question = &session.Question{Paths: paths[:min(len(paths), session.MaxNamed)],

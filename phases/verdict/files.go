@@ -12,14 +12,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Files are the files that changed since the lap began, with their contents.
+// Files has the list of files that changed since the lap began, and reads their contents.
 type Files struct {
 	Changes []session.Change
-	Now     func(path string) []byte // nil for a missing or irregular file
-	Before  func(path string) []byte // at the lap's start; nil if unknown
+	Now     func(path string) []byte // contents now; nil if the file is missing or irregular
+	Before  func(path string) []byte // contents at the lap's start; nil if unknown
 }
 
-// Was returns the contents of a file at the lap's start; nil if it did not exist or is unknown.
+// Was returns the contents of a file at the lap's start; nil if the file did not exist, or the contents are unknown.
 func (l *Files) Was(c session.Change) []byte {
 	if c.Status == "A" || l.Before == nil {
 		return nil
@@ -27,7 +27,8 @@ func (l *Files) Was(c session.Change) []byte {
 	return l.Before(c.Path)
 }
 
-// HoldsTests reports whether a changed file is a test file, or code that contains tests.
+// HoldsTests reports whether a changed file is a test file, or a code file that contains tests now or at the lap's
+// start.
 func (l *Files) HoldsTests(c session.Change) bool {
 	if testpaths.HoldsTests(c.Path) {
 		return true
@@ -39,14 +40,14 @@ func (l *Files) HoldsTests(c session.Change) bool {
 	return testpaths.TestsFrom(c.Path, now) < len(now) || testpaths.TestsFrom(c.Path, was) < len(was)
 }
 
-// changedTests reports whether tests changed in a file named in an error.
+// changedTests reports whether tests were changed in the file that an error message names.
 func (l *Files) changedTests(printed string) bool {
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {
 		return c.Status != "D" && report.SameFile(c.Path, printed) && l.HoldsTests(c)
 	})
 }
 
-// changedIn reports whether tests were changed in a Go package.
+// changedIn reports whether test files of a Go package were changed.
 func (l *Files) changedIn(pkg session.TestID) bool {
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {
 		return strings.HasSuffix(c.Path, "_test.go") && l.inPackage(c.Path, string(pkg))
@@ -55,7 +56,8 @@ func (l *Files) changedIn(pkg session.TestID) bool {
 
 var moduleRE = lazyregexp.New(`(?m)^\s*module\s+"?([^\s"]+)`)
 
-// inPackage reports whether a Go file belongs to a package, or may belong to it if no go.mod names its module.
+// inPackage reports whether a Go file belongs to a package. If no go.mod gives the name of the module, it reports
+// whether the file may belong to it.
 func (l *Files) inPackage(file, pkg string) bool {
 	for _, dir := range above(file) {
 		if m := moduleRE.FindStringSubmatch(string(l.Now(path.Join(dir, "go.mod")))); m != nil {
@@ -65,21 +67,21 @@ func (l *Files) inPackage(file, pkg string) bool {
 	return InPackage(file, pkg)
 }
 
-// OnlyTests reports whether only tests, files that they read, and documents changed.
+// OnlyTests reports whether the lap changed nothing but tests, files that tests read, and documents.
 func (l *Files) OnlyTests() bool {
 	return !slices.ContainsFunc(l.Changes, func(c session.Change) bool {
 		return !testpaths.HoldsTests(c.Path) && !testpaths.IsDocument(c.Path)
 	})
 }
 
-// anyCode reports whether code or files of tests changed.
+// anyCode reports whether the lap changed any code, test, or file that tests read.
 func (l *Files) anyCode() bool {
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {
 		return report.IsCode(c.Path) || testpaths.HoldsTests(c.Path)
 	})
 }
 
-// named reports whether the broken file already used the missing name at the lap's start.
+// named reports whether the file of a breakage used the missing name at the lap's start already.
 func (l *Files) named(x report.Breakage) bool {
 	name := x.Missing[strings.LastIndexAny(x.Missing, `./:\`)+1:]
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {
@@ -87,7 +89,8 @@ func (l *Files) named(x report.Breakage) bool {
 	})
 }
 
-// ownPackage returns the name of the project's own package if Node cannot find it because it has no exports yet.
+// ownPackage returns the name of the project's own Node package if the error message is that this package cannot be
+// found. Node prints that as long as the package has no exports.
 func (l *Files) ownPackage(message string) string {
 	name := report.NodePackage(message)
 	var manifest struct{ Name string }
@@ -106,24 +109,25 @@ func above(file string) (dirs []string) {
 	}
 }
 
-// InPackage reports whether a Go file may belong to a package, given the end of the import path.
+// InPackage reports whether a Go file may belong to a package, judging by the end of the import path.
 func InPackage(file, pkg string) bool {
 	dir := path.Dir(file)
 	for dir != "." {
 		if pkg == dir || strings.HasSuffix(pkg, "/"+dir) {
 			return true
 		}
-		// The module may begin below the top: sub/mod/a is example.org/mod/a.
+		// The module may begin in a subdirectory: sub/mod/a may be the package example.org/mod/a.
 		_, rest, ok := strings.Cut(dir, "/")
 		if !ok {
 			return false
 		}
 		dir = rest
 	}
-	return true // at the top: the module may have any name
+	// A file at the top may belong to any package, since the module may have any name.
+	return true
 }
 
-// HasWord reports whether a text contains a word, not as a part of a longer one.
+// HasWord reports whether a text contains a word by itself, not as a part of a longer word.
 func HasWord(text []byte, word string) bool {
 	for from := 0; ; {
 		i := strings.Index(string(text[from:]), word)
@@ -139,7 +143,7 @@ func HasWord(text []byte, word string) bool {
 	}
 }
 
-// OwnFile reports whether a path belongs to wfs.
+// OwnFile reports whether a path is in one of wfs's own directories.
 func OwnFile(path string) bool {
 	return strings.HasPrefix(path, ".wfs/") || strings.HasPrefix(path, ".workflow/")
 }

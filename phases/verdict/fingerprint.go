@@ -13,7 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// variable lists texts that differ between two runs with the same failure, and their replacements, in this order.
+// variable lists texts that may differ between two runs with the same failure, each with its replacement. The
+// replacements are made in this order.
 var variable = sync.OnceValue(func() []struct {
 	re *regexp.Regexp
 	to string
@@ -27,13 +28,13 @@ var variable = sync.OnceValue(func() []struct {
 		{`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? `, ""},
 		{`\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d{1,2}\b`, "<date>"},
 		{`\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\b`, "<date>"},
-		{`\b\d{1,2}:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp][Mm])?\b`, "<n>:<n>"}, // time, or line:column
+		{`\b\d{1,2}:\d\d(:\d\d([.,]\d+)?)?( ?[AaPp][Mm])?\b`, "<n>:<n>"}, // a time, or line:column
 		{`\b(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h))+\b`, "<dur>"},
-		{`(?:[A-Za-z]:)?(?:[/\\][\w.@+~-]+){2,}[/\\]?`, "<path>"}, // absolute, and the tail of relative ones
+		{`(?:[A-Za-z]:)?(?:[/\\][\w.@+~-]+){2,}[/\\]?`, "<path>"}, // an absolute path, or the end of a relative one
 		{`\b(tmp|temp)[._-]?[A-Za-z0-9_]{4,}`, "<tmp>"},
 		{`\b\d+\b`, "<n>"},
 		{`\b[0-9a-fA-F]*[0-9][0-9a-fA-F]{7,}\b|\b[0-9a-f]{8,}\b`, "<hex>"},
-		{`\b[A-Za-z]*(?:\d+[A-Za-z]+){3,}\d*\b`, "<id>"}, // digits and letters alternate: no word
+		{`\b[A-Za-z]*(?:\d+[A-Za-z]+){3,}\d*\b`, "<id>"}, // an id: no word has letters and digits in turn
 		{`\d+`, "<n>"},
 		{`(?:<n>[.:,]?)+<n>`, "<n>"},
 	}
@@ -47,17 +48,17 @@ var variable = sync.OnceValue(func() []struct {
 	return out
 })
 
-// Limits of the text that tells failures apart. They count lines, not bytes: the cut must not depend on the length of
-// a path or a number.
+// Limits of the part of a message that distinguishes failures. The limits are mainly counted in lines, not bytes, so
+// that the length of a path or a number does not move the cut.
 const (
 	maxTellingLines = 60
 	maxTellingLine  = 400 // bytes
 )
 
-// normalised removes from a message everything that changes from run to run: paths, temporary names, numbers, times,
-// durations, addresses, ids, and the order of lines, which follows that of tests and maps.
+// normalised returns a message without anything that differs from run to run: paths, temporary names, numbers, times,
+// durations, addresses and ids. It also sorts the lines, because their order follows that of tests and maps.
 func normalised(s string) string {
-	// Save time: the text cut here is far beyond the part that counts.
+	// Cut the text first to save time. The rest is far beyond the part that counts.
 	s = safetext.Strip(s[:min(len(s), 8*maxTellingLines*maxTellingLine)])
 	var lines []string
 	for line := range strings.Lines(s) {
@@ -77,8 +78,9 @@ func normalised(s string) string {
 	return strings.Join(slices.Compact(lines), "\n")
 }
 
-// Fingerprint returns a digest of a failure: its class, the tests held against the attempt, and their messages.
-// Attempts with the same fingerprint failed in the same way.
+// Fingerprint returns a hash of a failure, to compare it with other failures. It depends on the class, the failing
+// tests that count against the attempt, and their messages, so attempts with equal fingerprints failed in the same
+// way.
 func Fingerprint(class session.Class, failing []session.TestID, messages map[session.TestID]string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n", class)

@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// judgeGreen requires that the lap's tests exist, ran and pass, and that no test that passed before fails.
+// judgeGreen passes a run in which every test of the lap ran and passed, and every other test that passed at the lap's
+// start still passes.
 func judgeGreen(l *Lap) Finding {
 	f := Finding{Verdict: session.Fail, KnownRed: l.knownRed()}
 	missing, failing := l.missed(&f)
@@ -48,7 +49,8 @@ func judgeGreen(l *Lap) Finding {
 	return f
 }
 
-// unbuilt returns the units that could be built and loaded at the lap's start and no longer can.
+// unbuilt returns the units (packages or test files) that could be built and loaded at the lap's start and no longer
+// can, and a sentence about them.
 func (l *Lap) unbuilt() (units []session.TestID, why string) {
 	var files []string
 	for _, b := range l.Now.Broken {
@@ -68,10 +70,11 @@ func (l *Lap) unbuilt() (units []session.TestID, why string) {
 	return units, why
 }
 
-// passed returns the finding for a run without faults.
+// passed returns the finding for a run in which nothing is wrong.
 func (l *Lap) passed(f Finding) Finding {
 	f.Verdict, f.Class = session.Pass, session.ClassGreen
-	if len(l.Expected) > 0 { // their names are known now
+	// The tests of these units could not be built before, so their names are known only now.
+	if len(l.Expected) > 0 {
 		f.targets = slices.Clone(l.Targets)
 		for _, unit := range l.Expected {
 			f.targets = append(f.targets, l.waited(unit)...)
@@ -85,7 +88,7 @@ func (l *Lap) passed(f Finding) Finding {
 	return f
 }
 
-// unexplained returns the finding for a command that failed although no test did.
+// unexplained returns the finding for a command that exited with an error although no test failed.
 func (f Finding) unexplained(l *Lap) Finding {
 	f.Class, f.Failing = session.ClassCommandFailed, []session.TestID{l.whole()}
 	f.Reason = fmt.Sprintf("the command exited with code %d, but no test failed", l.exit)
@@ -95,8 +98,8 @@ func (f Finding) unexplained(l *Lap) Finding {
 	return f
 }
 
-// missed looks up the lap's tests. It counts passing tests in f, and returns tests that are missing or skipped, and
-// tests that fail.
+// missed looks up the results of the lap's tests. It adds the number of passing tests to f, and returns the tests that
+// are missing or skipped, and the tests that fail.
 func (l *Lap) missed(f *Finding) (missing, failing []session.TestID) {
 	ids := slices.Clone(l.Targets)
 	for _, unit := range l.Expected {
@@ -124,7 +127,8 @@ func (l *Lap) missed(f *Finding) (missing, failing []session.TestID) {
 	return missing, failing
 }
 
-// standing returns the status of a test of the lap: skipped if neither it nor a subtest ran, "" if it may be missing.
+// standing returns the status of a test of the lap. A test that did not run has the status of its subtests. If no
+// subtest ran either, its status is "skipped", or "" for a test that may be missing.
 func (l *Lap) standing(id session.TestID) session.TestStatus {
 	s, ran := l.Now.Tests[id]
 	switch {
@@ -140,7 +144,7 @@ func (l *Lap) standing(id session.TestID) session.TestStatus {
 	return session.TestSkip
 }
 
-// newlyFailing returns failing tests outside the lap's targets that were absent or skipped at the lap's start.
+// newlyFailing returns the failing tests that are no targets of the lap, and that were absent or skipped at its start.
 func (l *Lap) newlyFailing() []session.TestID {
 	var out []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {
@@ -153,8 +157,11 @@ func (l *Lap) newlyFailing() []session.TestID {
 	return out
 }
 
-// brokeGreen returns the tests that passed at the lap's start and no longer do, and describes how. It omits the
-// excused failing tests, tests in a process that they ended, and tests that wait for a missing name.
+// brokeGreen returns the tests that passed at the lap's start and now fail, are skipped or are missing, and a sentence
+// about them.
+//
+// It leaves out tests that are not at fault themselves: tests in excused, tests that did not run because an excused
+// test ended their process, and tests that did not run because their package or file is in b and cannot be built yet.
 func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.TestID, how string) {
 	var failing, skipped, gone []session.TestID
 	for _, id := range report.SortedKeys(l.Start) {
@@ -168,8 +175,9 @@ func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 			skipped = append(skipped, id)
 		case !ran:
 			switch {
+			// If only subtests or rows of a table ran, they are judged by their own results.
 			case slices.Contains(l.Gone, id), l.retitled(id),
-				l.about().ranBelow[id], l.mayBeGone(id, b, excused): // parameters are judged themselves
+				l.about().ranBelow[id], l.mayBeGone(id, b, excused):
 			case l.Later:
 				l.left = append(l.left, id)
 			default:
@@ -196,15 +204,15 @@ func (l *Lap) brokeGreen(b broken, excused []session.TestID) (ids []session.Test
 	return slices.Concat(failing, skipped, gone), strings.Join(says, "; ")
 }
 
-// mayBeGone reports whether the absence of a passing test proves nothing: its parent is still there, or its unit
-// cannot be built yet.
+// mayBeGone reports whether it proves nothing that a test is missing which passed before: its parent is judged
+// instead, another row of the same table ran, its unit cannot be built yet, or an excused test ended its process.
 func (l *Lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) bool {
 	if p := report.Parent(id); p != "" {
 		if _, had := l.Start[p]; had {
-			return true // the parent is judged instead
+			return true
 		}
 		if l.about().ranBelow[p] {
-			return true // another parameter of the same test ran
+			return true // another row of the same table ran
 		}
 	}
 	for unit := range b.missing {
@@ -212,14 +220,15 @@ func (l *Lap) mayBeGone(id session.TestID, b broken, excused []session.TestID) b
 			return true
 		}
 	}
-	if len(b.missing) > 0 && (notGo(id) || b.stoppedBuild(l.Now)) { // later phases compare with the lap's start too
+	// The missing test is not forgotten: later phases compare with the lap's start too.
+	if len(b.missing) > 0 && (notGo(id) || b.stoppedBuild(l.Now)) {
 		return true
 	}
 	return tookDown(l.Now, id, excused)
 }
 
-// retitled reports whether a passing test now passes under a longer title, while tests were only added and no test
-// settings changed. AVA puts file names before titles once there are several files.
+// retitled reports whether a test that seems to be missing passes under a longer title. It returns false if the lap
+// did more than add tests. AVA puts the file's name before each title as soon as there are several files.
 func (l *Lap) retitled(id session.TestID) bool {
 	for _, c := range l.Files.Changes {
 		about := l.Files.HoldsTests(c) || testpaths.AboutTests(c.Path) || testpaths.IsScript(c.Path)
@@ -235,7 +244,8 @@ func (l *Lap) retitled(id session.TestID) bool {
 	return false
 }
 
-// RanNothing reports whether no test ran at all: pytest stops before the first test if a file cannot be loaded.
+// RanNothing reports whether the report has errors but no test that ran: pytest stops before the first test if it cannot
+// load a file.
 func RanNothing(tests session.Tests, gate string) bool {
 	for id, s := range tests {
 		if s != session.TestError && id != report.GateID(gate) {
@@ -245,12 +255,12 @@ func RanNothing(tests session.Tests, gate string) bool {
 	return true
 }
 
-// stoppedBuild reports whether a missing name prevented the build of other units too.
+// stoppedBuild reports whether a unit with a missing name stopped the build of other units too.
 func (b broken) stoppedBuild(r *report.Report) bool {
 	return slices.ContainsFunc(r.Broken, func(x report.Breakage) bool { return x.Build && b.missing[x.Unit] })
 }
 
-// tookDown reports whether one of the excused tests ended the process that the test would have run in.
+// tookDown reports whether an excused test ended the process of its Go package before the test id could run.
 func tookDown(r *report.Report, id session.TestID, excused []session.TestID) bool {
 	pkg, _ := report.SplitGo(id)
 	return pkg != "" && r.Crashed[pkg] && slices.ContainsFunc(excused, func(e session.TestID) bool {
@@ -259,12 +269,13 @@ func tookDown(r *report.Report, id session.TestID, excused []session.TestID) boo
 	})
 }
 
-// HasFailingSubtest reports whether a test fails because of its subtests, which are judged themselves.
+// HasFailingSubtest reports whether a test fails, and one of its subtests too. The test then need not be reported: its
+// subtests are judged themselves.
 func (l *Lap) HasFailingSubtest(id session.TestID) bool {
 	return report.Bad(l.Now.Tests[id]) && l.about().failingBelow[id]
 }
 
-// withParents adds the tests that the given subtests belong to.
+// withParents returns the given tests and all tests that they are subtests of.
 func withParents(tests session.Tests, ids []session.TestID) []session.TestID {
 	all := slices.Clone(ids)
 	for _, id := range ids {
@@ -277,7 +288,8 @@ func withParents(tests session.Tests, ids []session.TestID) []session.TestID {
 	return report.SortedOnce(all)
 }
 
-// onlyFailing returns the tests if all of them ran and failed: these may be flaky, missing and skipped tests are not.
+// onlyFailing returns ids if all of these tests ran and failed, else nil. Failing tests may be flaky, missing and
+// skipped ones are not.
 func onlyFailing(tests session.Tests, ids []session.TestID) []session.TestID {
 	for _, id := range ids {
 		if !report.Bad(tests[id]) {
@@ -297,7 +309,8 @@ func (l *Lap) knownRed() []session.TestID {
 	return out
 }
 
-// nothingRan returns the finding for a run that reported no test, which is neither red nor green.
+// nothingRan returns the finding for a run that reported no test, which is neither red nor green. It returns false for
+// any other run.
 func (l *Lap) nothingRan(b broken) (Finding, bool) {
 	if len(b.wrong) > 0 || len(b.missing) > 0 || report.Count(l.Now.Tests, l.Gate).Total() > 0 {
 		return Finding{}, false

@@ -12,21 +12,23 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// AsOf is the same lap with the results of another run.
+// AsOf returns a copy of the lap with the results of another run.
 func (l *Lap) AsOf(run *gate.Run) *Lap {
 	other := *l
 	other.Now, other.exit, other.index = run.Report, run.Exit, nil
 	return &other
 }
 
-// Judge interprets a run, before anything is known about the tree that it left.
+// Judge judges a run by how it ended and by its results alone. The caller checks whether the run changed the tree.
 func (l *Lap) Judge(g *gate.Run) Finding {
 	could := Finding{Verdict: session.Blocked, Class: session.ClassInfraError}
 	switch {
-	case g.Astray() != "": // not so on the base: the attempt is the likely cause
+	// No run did this on the base, so the attempt is the likely cause.
+	case g.Astray() != "":
 		return astray(g)
 	case g.Ended == proc.Timeout:
-		// It finished in time on the base, so the attempt is the likely cause. The result is neither red nor green.
+		// The command finished in time on the base, so the attempt is the likely cause of the timeout. The result is
+		// neither red nor green.
 		return Finding{Verdict: session.Fail, Class: session.ClassTimeout,
 			Failing: []session.TestID{report.GateID(g.Gate.Name)},
 			Reason:  fmt.Sprintf("the command did not finish within %s", g.Gate.Timeout)}
@@ -44,7 +46,8 @@ func (l *Lap) Judge(g *gate.Run) Finding {
 	return judgeGreen(l)
 }
 
-// astray returns the finding for a run that did not judge the tree.
+// astray returns the finding for a run that judged other files than those of the tree, or changed an installed
+// package.
 func astray(g *gate.Run) Finding {
 	f := Finding{Verdict: session.Fail, Class: session.ClassLeadsBack, Reason: g.Astray(),
 		Failing: []session.TestID{report.GateID(g.Gate.Name)}}
@@ -83,26 +86,28 @@ func byExit(g *gate.Run, known bool) Finding {
 		Reason: fmt.Sprintf("the command exited with code %d", g.Exit)}
 }
 
-// Lap has all data for judging a gate with per-test results. Judging runs nothing, and reads files only by Files.
+// Lap has all data for judging a gate with per-test results. Methods of Lap run nothing, and read files only through
+// Files.
 type Lap struct {
 	Gate     string
 	exit     int
-	Start    session.Tests // at the lap's start, or on the base
+	Start    session.Tests // results at the lap's start; without any, those on the base
 	Known    map[session.TestID]bool
 	Now      *report.Report
 	Files    *Files
 	Targets  []session.TestID
 	Expected []string
-	Gone     []session.TestID // may be missing
-	// Different are older tests that fail because tests changed, though perhaps not their own text.
+	Gone     []session.TestID // tests that may be missing
+	// Different lists older tests that fail because tests were changed, though perhaps not in their own lines.
 	Different []session.TestID
 
-	// Old is the report of the present code with the tests of the lap's start; nil if that was not tried.
+	// Old is the report of a run with the attempt's code and the tests of the lap's start; nil if there was no such
+	// run.
 	Old *report.Report
 
 	index *lapIndex
-	// Later: older tests may be missing for now, as the phase that writes code checks them; left are the missing
-	// ones.
+	// Later is set if a later phase, which writes the code, checks that no older test is missing; this phase then
+	// allows missing tests, and collects them in left.
 	Later bool
 	left  []session.TestID
 }
@@ -116,14 +121,14 @@ func New(g *gate.Run, start session.Tests, known []session.TestID, files *Files)
 	return l
 }
 
-// lapIndex answers questions about the tests that ran. It is made once.
+// lapIndex answers questions about the tests of a run. It is computed once for each run.
 type lapIndex struct {
-	failingBelow map[session.TestID]bool // a subtest of it fails
-	ranBelow     map[session.TestID]bool // a subtest of it ran
+	failingBelow map[session.TestID]bool // tests with a failing subtest
+	ranBelow     map[session.TestID]bool // tests with a subtest that ran
 	isTarget     map[session.TestID]bool
 }
 
-// whole is the id for the gate as a whole.
+// whole returns the id under which the result of the gate as a whole is stored.
 func (l *Lap) whole() session.TestID { return report.GateID(l.Gate) }
 
 // RanBelow reports whether a subtest of a test ran.
@@ -155,12 +160,12 @@ type Finding struct {
 	Verdict  session.Verdict
 	Class    session.Class
 	Reason   string
-	Failing  []session.TestID // held against the attempt
+	Failing  []session.TestID // tests that count against the attempt
 	KnownRed []session.TestID
 	Flaky    []session.TestID
 	targets  []session.TestID
 	Expected []string
 	Passing  int
-	Left     int              // see GateResult
-	Retry    []session.TestID // passed before, and their failing is the only fault: may be flaky
+	Left     int              // see session.GateResult
+	Retry    []session.TestID // tests that may be flaky: they passed before, and nothing else is wrong
 }

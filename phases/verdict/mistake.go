@@ -10,7 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 )
 
-// mistake returns the reason why no code of the project can fix an error in a test file; "" if code may.
+// mistake returns the reason why an error in a test file cannot be repaired by writing code for the project; "" if it
+// may be.
 func (l *Files) mistake(x report.Breakage) string {
 	file := x.File
 	for _, c := range l.Changes {
@@ -34,7 +35,8 @@ func (l *Files) mistake(x report.Breakage) string {
 	return ""
 }
 
-// isCrate reports whether a manifest above a file names this crate, or there is no manifest.
+// isCrate reports whether a Cargo.toml in a directory above a file names this crate. It also returns true if there is
+// no Cargo.toml.
 func (l *Files) isCrate(file, name string) bool {
 	found := false
 	for _, dir := range above(file) {
@@ -49,7 +51,7 @@ func (l *Files) isCrate(file, name string) bool {
 	return !found
 }
 
-// constantMisfit matches Go's message about a constant whose type the test itself declares.
+// constantMisfit matches Go's messages about constants of the wrong type where the test itself declares the type.
 var constantMisfit = lazyregexp.New(`\(untyped \w+ constant[^)]*\) as \w+ value in (?:variable declaration|return statement)|` +
 	`\(mismatched types untyped \w+ and untyped`)
 

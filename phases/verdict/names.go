@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Belongs reports whether a test's id places it in a unit: a Go package, a module, or the file of a class. Older
-// versions of wfs stored test names as units.
+// Belongs reports whether a test belongs to a unit, judging by the test's id. A unit is a Go package, a module or a
+// file; in the sessions of older versions of wfs it may also be the name of a test.
 func Belongs(id session.TestID, unit string) bool {
 	if Matches(id, unit) || report.Under(id, session.TestID(unit)) {
 		return true
@@ -20,28 +20,29 @@ func Belongs(id session.TestID, unit string) bool {
 	return ok && stem != unit && (class == stem || strings.HasSuffix(class, "."+stem))
 }
 
-// Matches reports whether a name means this test: its full id, its declared name, or a test that has it as a subtest.
-// Node reports a test with subtests as their suite.
+// Matches reports whether a name that an agent or an older session gives stands for this test: its full id, the name
+// in its declaration, or the name of a test that it is a subtest of. The latter is included because Node reports a
+// test with subtests as a suite.
 func Matches(id session.TestID, name string) bool {
 	if string(id) == name || report.Bare(string(id)) == name {
 		return true
 	}
 	return !strings.Contains(name, "::") && notGo(id) && slices.ContainsFunc(DeclaredNames(id), func(n string) bool {
-		return n == name || strings.Contains(string(id), "::") && strings.HasSuffix(n, " "+name) // after its suites
+		return n == name || strings.Contains(string(id), "::") && strings.HasSuffix(n, " "+name) // after the suite's name
 	})
 }
 
-// DeclaredNames returns the names under which a test may be declared, likeliest first.
+// DeclaredNames returns the names by which a test's declaration can be found in the source, likeliest first.
 func DeclaredNames(id session.TestID) []string {
 	names := []string{report.Leaf(id)}
 	if _, name := report.SplitGo(id); name != "" {
-		return append(names, strings.Split(name, "/")[1:]...) // methods of suites
+		return append(names, strings.Split(name, "/")[1:]...) // suites: the method's name
 	}
 	if segments := strings.Split(string(id), "::"); len(segments) > 2 {
 		names = append(names, segments[1:len(segments)-1]...) // rstest: adds::case_1
 	}
 	if suites := strings.Split(string(id), report.SuiteSep); len(suites) > 1 {
-		names = append(names, suites[:len(suites)-1]...) // tests that contain it as a subtest
+		names = append(names, suites[:len(suites)-1]...) // tests that it is a subtest of
 	}
 	return names
 }

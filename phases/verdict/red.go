@@ -11,10 +11,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// judgeRed requires a new or changed test that fails for the right reason, and that no passing test broke.
+// judgeRed passes a run if a new or changed test fails for the right reason, and no passing test broke.
 //
-// Tests that could not run because a new test broke their package or file are ignored here: later phases of the lap
-// compare with the lap's start again.
+// It ignores older tests that could not run because a new test broke their package or file: later phases compare with
+// the lap's start again.
 func judgeRed(l *Lap) Finding {
 	f := Finding{Verdict: session.Fail, KnownRed: l.knownRed()}
 	l.left = nil
@@ -57,7 +57,8 @@ func judgeRed(l *Lap) Finding {
 	return f
 }
 
-// newTests sorts new and changed tests by their results. A test that raises an error itself has failed.
+// newTests sorts new and changed tests by their results. A test whose own code raised the error counts as failed, not
+// as errored.
 func (l *Lap) newTests(b broken) (failed, errored, passed []session.TestID) {
 	for _, id := range report.SortedKeys(l.Now.Tests) {
 		if id == l.whole() || b.missing[id] || l.HasFailingSubtest(id) || !l.IsNew(id) {
@@ -75,7 +76,8 @@ func (l *Lap) newTests(b broken) (failed, errored, passed []session.TestID) {
 	return failed, errored, passed
 }
 
-// waitsFor describes the names and types that the code lacks for building or setting up tests.
+// waitsFor describes, in one phrase, the names and types that the code must still provide before the tests can be
+// built or set up.
 func (b broken) waitsFor() string {
 	var parts []string
 	if len(b.names) > 0 {
@@ -91,16 +93,18 @@ func (b broken) waitsFor() string {
 	return strings.Join(parts, "; ")
 }
 
-// noneRed returns the finding if no new test fails.
+// noneRed returns the finding for a run in which no new test fails.
 func (l *Lap) noneRed(f Finding, b broken, errored, passed []session.TestID) Finding {
 	switch {
-	case len(errored) > 0 && l.Now.TimedOut: // as it may, whatever the code does
+	// A test that times out proves nothing: it might do so with any code.
+	case len(errored) > 0 && l.Now.TimedOut:
 		f.Class, f.Failing = session.ClassTimeout, errored
 		f.Reason = "the new tests timed out in the test runner: " + safetext.Some(errored)
 	case len(errored) > 0:
 		f.Class, f.Failing = session.ClassBuildBroken, errored
 		f.Reason = "the new tests could not run to completion: " + safetext.Some(errored)
-	case len(b.unseen) > 0: // not "nothing added": their results are unknown
+	// The class is not "nothing added", because the results of these tests are unknown.
+	case len(b.unseen) > 0:
 		f.Class, f.Failing = session.ClassBuildBroken, b.unseen
 		f.Reason = "new tests cannot be judged where the code did not build before the attempt; make it build first: " +
 			safetext.Some(b.unseen)
@@ -108,7 +112,7 @@ func (l *Lap) noneRed(f Finding, b broken, errored, passed []session.TestID) Fin
 		f.Class = session.ClassUnexpectedGreen
 		f.Reason = safetext.Listed(passed, "new or changed test passes already", "new or changed tests pass already")
 	case report.Bad(l.Now.Tests[l.whole()]) && !l.Known[l.whole()]:
-		// Not "nothing added": the runner may have stopped before it reached a new test.
+		// The class is not "nothing added", because the runner may have stopped before it reached a new test.
 		return f.unexplained(l)
 	default:
 		f.Class, f.Reason = session.ClassNothingAdded, "no test was added or changed"
@@ -119,27 +123,27 @@ func (l *Lap) noneRed(f Finding, b broken, errored, passed []session.TestID) Fin
 	return f
 }
 
-// IsNew reports whether a test was absent at the lap's start, or expects something else now, or was pending and fails
-// now.
+// IsNew reports whether a test is new or changed: it was absent at the lap's start, it expects something else now, or
+// it was skipped at the lap's start and now fails.
 func (l *Lap) IsNew(id session.TestID) bool {
 	was, had := l.Start[id]
 	return !had && !l.Known[id] || slices.Contains(l.Different, id) ||
 		was == session.TestSkip && report.Bad(l.Now.Tests[id]) && l.Files.anyCode()
 }
 
-// broken lists units that could not be built or loaded, by cause.
+// broken sorts units (packages or test files) that could not be built or loaded by the reason.
 type broken struct {
-	missing  map[session.TestID]bool // units that only wait for code
-	names    []string                // missing names
-	misfits  []string                // mismatches of types, as reported
-	expected []string                // the units whose tests must run once there is code
+	missing  map[session.TestID]bool // units that can be built once the code is written
+	names    []string                // names that are not defined yet
+	misfits  []string                // type errors, in the compiler's words
+	expected []string                // the units in missing, whose tests must run in later phases
 	wrong    []session.TestID        // units that are broken for another reason
 	why      string
-	unseen   []session.TestID // units that were broken before, and whose tests were changed
+	unseen   []session.TestID // changed units that were broken before the lap already
 }
 
-// brokenUnits sorts the packages and files that could not be built or loaded. It ignores units that were broken at
-// the lap's start, or are known red.
+// brokenUnits sorts the units that could not be built or loaded. It leaves out units that were broken at the lap's
+// start or are known red, unless their tests were changed.
 func (l *Lap) brokenUnits() broken {
 	b := broken{missing: map[session.TestID]bool{}}
 	byUnit := map[session.TestID][]report.Breakage{}
@@ -170,7 +174,8 @@ func (l *Lap) brokenUnits() broken {
 	return b
 }
 
-// lacks returns the names and types that a unit waits for, or the reason if it is broken otherwise.
+// lacks returns the names and types that the code must still provide so that a unit can be built. If the unit is
+// broken for another reason, it returns this reason as why.
 func (l *Files) lacks(all []report.Breakage, before, old bool) (names, misfits []string, why string) {
 	for _, x := range all {
 		x.Missing = cmp.Or(x.Missing, l.ownPackage(x.Message))
@@ -192,8 +197,8 @@ func (l *Files) lacks(all []report.Breakage, before, old bool) (names, misfits [
 	return names, misfits, why
 }
 
-// fault says why a breakage does not just wait for code; "" if it does. Set-up may fail for anything that the code
-// does not do yet.
+// fault returns the reason why writing the code will not repair a breakage; "" if it may. A failing set-up of changed
+// tests may always be repaired by code that is still to be written.
 func (l *Files) fault(x report.Breakage, before bool) string {
 	changed := l.changedTests(x.File)
 	switch {
@@ -213,14 +218,15 @@ func (l *Files) fault(x report.Breakage, before bool) string {
 	return ""
 }
 
-// unitChanged reports whether tests changed in a unit that cannot be built or loaded.
+// unitChanged reports whether the tests of a unit that cannot be built or loaded were changed.
 func (l *Files) unitChanged(unit session.TestID, why []report.Breakage) bool {
 	return l.changedIn(unit) ||
 		slices.ContainsFunc(why, func(x report.Breakage) bool { return l.changedTests(x.File) })
 }
 
-// waited returns the tests of a unit that waited for code: its new tests or, without any, older ones, one of which
-// was changed. Parameters and subtests are judged with their test.
+// waited returns the tests of a unit that could not be built until the code was written. These are its new tests;
+// without new ones, its older tests, since one of them was changed. Rows of tables and subtests are left out, because
+// their parent is judged.
 func (l *Lap) waited(unit string) []session.TestID {
 	var here, elsewhere, old []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {
@@ -244,5 +250,6 @@ func (l *Lap) waited(unit string) []session.TestID {
 			return ids
 		}
 	}
-	return elsewhere // not every runner reports the file of a test
+	// Not every runner reports the file of a test, so all other new tests may be in this unit.
+	return elsewhere
 }

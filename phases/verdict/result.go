@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// CountApart counts the results of a run. Flaky tests count separately: they did not pass, whatever their last
-// result.
+// CountApart counts the results of a run. It counts flaky tests only as flaky: even if they passed in the end, they
+// did not pass reliably.
 func CountApart(tests session.Tests, flaky []session.TestID, gate string) session.Counts {
 	all := report.Count(tests, gate)
 	if len(flaky) == 0 {
@@ -29,7 +29,7 @@ func CountApart(tests session.Tests, flaky []session.TestID, gate string) sessio
 	return c
 }
 
-// Result returns a finding about a run in the form that the session stores.
+// Result returns the finding about run g as the record that the session stores.
 func (f Finding) Result(g *gate.Run) session.GateResult {
 	r := session.GateResult{Gate: g.Gate.Name, Where: string(cmp.Or(g.Gate.Where, workflows.InPlace)),
 		Expect: string(g.Gate.Expect), Verdict: f.Verdict, Class: f.Class,
@@ -42,13 +42,13 @@ func (f Finding) Result(g *gate.Run) session.GateResult {
 	return r
 }
 
-// Named returns the tests to store by name: sorted, at most session.MaxNamed.
+// Named returns the tests that a session stores by name: sorted, without duplicates, at most session.MaxNamed.
 func Named(ids []session.TestID) []session.TestID {
 	ids = report.SortedOnce(slices.Clone(ids))
 	return ids[:min(len(ids), session.MaxNamed)]
 }
 
-// Failures returns the output of a gate's failing tests, those held against the attempt first.
+// Failures returns the output of a gate's failing tests. The first ones are the tests that count against the attempt.
 func Failures(res session.GateResult, run *gate.Run) []report.Failure {
 	var out []report.Failure
 	add := func(id session.TestID) {
@@ -56,7 +56,7 @@ func Failures(res session.GateResult, run *gate.Run) []report.Failure {
 			message := run.Report.Messages[id]
 			if s == "" {
 				s = session.TestError
-				if run.Exit == 0 { // otherwise the gate's output may say why
+				if run.Exit == 0 { // with another exit code the gate's output may say why
 					message = "It did not run."
 				}
 			}
@@ -68,7 +68,7 @@ func Failures(res session.GateResult, run *gate.Run) []report.Failure {
 	}
 	switch res.Class {
 	case session.ClassNothingAdded, session.ClassUnexpectedGreen:
-		return out // the reason is enough; output of a passing run would distract
+		return out // the reason is enough; output of passing tests would distract
 	}
 	if res.Verdict != session.Pass && len(out) == 0 {
 		out = append(out, report.Failure{Gate: res.Gate, Test: report.GateID(res.Gate), Status: session.TestError,
@@ -80,7 +80,8 @@ func Failures(res session.GateResult, run *gate.Run) []report.Failure {
 	return out
 }
 
-// CouldNot says why a result in a clean checkout proves nothing about the tree; "" if it does.
+// CouldNot returns the reason why a result in a clean checkout proves nothing about the tree; "" if the result is
+// valid.
 func CouldNot(run *gate.Run, res session.GateResult) string {
 	switch {
 	case run.Astray() != "", res.Verdict == session.Blocked, run.Ended == proc.Timeout:
