@@ -23,7 +23,7 @@ type HalfMade struct {
 	RunID   string     `json:"run_id,omitempty"`
 	// where the work tree is moved after its contents were checked: a path from TrashOf or AsideOf
 	Trash string `json:"trash,omitempty"`
-	Seen  string `json:"seen,omitempty"`  // for a removal: digest of file stamps before that check
+	Seen  string `json:"seen,omitempty"`  // for a removal: digest of file stamps before the check
 	Moved bool   `json:"moved,omitempty"` // the work tree is at Trash; any directory at Dir is not ours
 }
 

@@ -50,7 +50,7 @@ func (c *Clone) Whence() (place Place, was, now Identity, err error) {
 		return Unknown, Identity{}, now, nil
 	}
 	now.ID, now.NotOurs = was.ID, was.NotOurs
-	sameFile := was.Inode == now.Inode && was.Inode != 0 // the device's number is not compared, because it may change at a reboot
+	sameFile := was.Inode == now.Inode && was.Inode != 0 // not Device, which may change at a reboot
 	switch {
 	case was.Path == now.Path: // whatever the inode is: a backup restored here has replaced the original
 		return Same, was, now, nil

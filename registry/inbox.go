@@ -51,7 +51,7 @@ func (b Inbox) Post(r session.Request, now time.Time, salt string) (session.Requ
 	n := now.UnixNano()
 	if len(names) > 0 {
 		digits, _, _ := strings.Cut(names[len(names)-1], "-")
-		if last, err := strconv.ParseInt(digits, 10, 64); err == nil && last >= n { // the clock was set back, or stands still
+		if last, err := strconv.ParseInt(digits, 10, 64); err == nil && last >= n { // the clock was set back
 			n = last + 1
 		}
 	}

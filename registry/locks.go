@@ -89,7 +89,7 @@ func (c *Clone) lock(path string, h Holder, what string) (*durable.Lock, error) 
 	l, err := durable.TryLock(path, append(info, '\n'))
 	if errors.Is(err, durable.ErrLocked) {
 		other, held, _ := c.probe(path)                            // if the probe fails, the message names no process
-		for try := 0; held && other.PID == 0 && try < 200; try++ { // the holder has the lock, but has not written its name yet
+		for try := 0; held && other.PID == 0 && try < 200; try++ { // its name is not written yet
 			time.Sleep(time.Millisecond)
 			other, held, _ = c.probe(path)
 		}

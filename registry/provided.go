@@ -16,7 +16,7 @@ type Provided struct {
 	Dir     string            `json:"dir"`
 	Linked  []string          `json:"linked,omitempty"`
 	Copied  []string          `json:"copied,omitempty"`
-	Stamps  map[string]string `json:"stamps,omitempty"` // the set-up's files, each with a fingerprint that shows a change
+	Stamps  map[string]string `json:"stamps,omitempty"` // the set-up's files: path to fingerprint
 }
 
 const maxProvided = 16 << 20

@@ -68,7 +68,7 @@ func (t TrustStore) Trust(repo, digest, what string) error {
 // harmless: if another repository appears there, they allow it only the same commands.
 func (t TrustStore) Follow(from, to string) error {
 	marks, err := t.marks(func(name string, m trustMark) bool {
-		return m.V == FormatVersion && m.RepoID == digestOf(from) && name == markName(from, m.Digest) // any other mark allows nothing
+		return m.V == FormatVersion && m.RepoID == digestOf(from) && name == markName(from, m.Digest) // others allow nothing
 	})
 	for _, m := range marks {
 		if err := t.Trust(to, m.Digest, m.What); err != nil {
