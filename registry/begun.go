@@ -6,7 +6,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Begun reports whether a session has a journal that extends the given ledger tip. An empty file does not count.
+// Begun reports whether the journal that extends the given ledger tip exists and is not empty.
 func (s Session) Begun(tip session.Commit) bool {
 	path, err := s.JournalPath(tip)
 	if err != nil {

@@ -1,7 +1,8 @@
-// Package registry stores the state of sessions that only this clone has: journals, locks, caches, and marks of trust.
+// Package registry stores the state of sessions that only this clone has: journals, locks, caches, and the marks that
+// record which commands are trusted.
 //
-// None of it is authoritative: that is the ledger in Git. Losing this state loses only the events since the last
-// checkpoint. Damaged files are reported and set aside, and never repaired by guessing.
+// Only the ledger in Git is authoritative, and no file of this package. Losing all these files loses only the events
+// since the last checkpoint. Damaged files are reported and set aside, and never repaired by guessing.
 package registry
 
 import (
@@ -16,15 +17,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// FormatVersion is written into every file of this package. A file with a larger version is not touched.
+// FormatVersion is written into every file of this package. wfs does not touch a file with a larger version.
 const FormatVersion = 1
 
-// Clone is the state of one clone, shared by its work trees:
+// Clone is the state of one clone, in its directory .git/wfs. All work trees of the clone share it:
 //
-//	sessions/<id>/events-<tip>.jsonl  journal of the events since the ledger commit tip, or since "none"
+//	sessions/<id>/events-<tip>.jsonl  journal: the events since the ledger commit <tip>, or "none" before the first
 //	sessions/<id>/driver.lock         held by the process that drives the session
 //	sessions/<id>/inbox/              requests of other processes to the driver
-//	sessions/<id>/exclude             the session's extra exclude rules
+//	sessions/<id>/exclude             the session's own list of paths that checkpoints leave out
 //	sessions/<id>/tip                 cache of documents of the newest ledger commit
 //	sessions/<id>/runs/<run id>/      logs and scratch files of one run
 //	worktrees/<id>/lock               held by the process that changes the work tree
@@ -36,22 +37,22 @@ type Clone struct {
 	tip atomic.Pointer[tipRead]
 }
 
-// Open returns the clone whose state is below dir. It touches nothing; directories are created by the first write.
+// Open returns the clone whose state is in `dir`. It reads and writes nothing; the first write creates the directories.
 func Open(dir string) *Clone { return &Clone{dir: filepath.Clean(dir)} }
 
-// Dir returns the directory of all the clone's state.
+// Dir returns the directory that holds the clone's state.
 func (c *Clone) Dir() string { return c.dir }
 
-// noTip replaces the tip in file names while a session has no ledger.
+// noTip stands for the tip in a journal's file name while the session has no ledger.
 const noTip = "none"
 
-// Session is a clone's state of one session. If its id is invalid, every method fails.
+// Session is a clone's state of one session. If the session's id is invalid, every method fails.
 type Session struct {
 	clone *Clone
 	id    session.ID
 }
 
-// Session returns the clone's state of a session. It touches nothing.
+// Session returns the clone's state of a session. It reads and writes nothing.
 func (c *Clone) Session(id session.ID) Session { return Session{c, id} }
 
 func (s Session) dir() (string, error) {
@@ -63,19 +64,19 @@ func (s Session) dir() (string, error) {
 	return filepath.Join(s.clone.dir, "sessions", string(s.id)), nil
 }
 
-// Worktree is a clone's state of one work tree, under any unique name.
+// Worktree is a clone's state of one work tree. The work tree's name may be any string that is unique in the clone.
 type Worktree struct {
 	clone *Clone
 	name  string
 }
 
-// Worktree returns the clone's state of a work tree. It touches nothing.
+// Worktree returns the clone's state of a work tree. It reads and writes nothing.
 func (c *Clone) Worktree(name string) Worktree { return Worktree{c, name} }
 
 func (w Worktree) dir() string { return filepath.Join(w.clone.dir, "worktrees", fileName(w.name)) }
 
-// make creates a directory below the clone's, level by level. It refuses a symbolic link at any level, and a top
-// directory that others may write to.
+// make creates a directory below the clone's state directory, with missing parents. It refuses a symbolic link at any
+// level, and a state directory that other users may write to.
 func (c *Clone) make(dir string) error {
 	for i, level := range c.levels(dir) {
 		if err := durable.MkdirAll(level); err != nil {
@@ -91,12 +92,13 @@ func (c *Clone) make(dir string) error {
 	return nil
 }
 
-// private is durable.CheckPrivateDir. Git has accepted the owner of its directory, so wfs accepts the same owner.
+// private calls durable.CheckPrivateDir. It accepts a directory of the user, or of the owner of the Git directory,
+// because Git has accepted that owner already.
 func (c *Clone) private(dir string) (found bool, err error) {
 	return durable.CheckPrivateDir(dir, filepath.Dir(c.dir))
 }
 
-// check checks the same levels without creating any. found is false if one is missing.
+// check checks the same levels as make does, but creates none. `found` is false if one is missing.
 func (c *Clone) check(dir string) (found bool, err error) {
 	look := c.private // only the top level: other users cannot get below it
 	for _, level := range c.levels(dir) {
@@ -122,7 +124,7 @@ func (c *Clone) levels(dir string) []string {
 	return levels
 }
 
-// tipName returns a ledger tip as it appears in file names.
+// tipName returns the part of a journal's file name that stands for a ledger tip: the commit id, or noTip for "".
 func tipName(tip session.Commit) (string, error) {
 	if tip == "" {
 		return noTip, nil

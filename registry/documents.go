@@ -12,9 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A document is a small file of one JSON object with the version of its format.
+// A document is a small file that contains one JSON object, with the version of its format.
 
-// readDocument reads a document of at most `most` bytes. The error is ErrCorrupt if it is not valid, and
+// readDocument reads a document of at most `most` bytes. The error is ErrCorrupt if it is not valid JSON, and
 // session.ErrNewer if a newer wfs wrote it.
 func readDocument[T any](path string, most int64) (d T, err error) {
 	data, err := durable.ReadFile(path, most)
@@ -50,13 +50,13 @@ func (c *Clone) writeDocument(path string, d any) error {
 // removeFile removes a file, if it exists.
 func removeFile(path string) error { return ifThere(os.Remove(path)) }
 
-// entriesOf lists a directory. A missing directory is empty.
+// entriesOf lists a directory. For a missing directory the list is empty.
 func entriesOf(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	return entries, ifThere(err)
 }
 
-// ifThere returns err, or nil if it means that a file does not exist.
+// ifThere returns err, or nil if err says that a file does not exist.
 func ifThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -15,20 +15,21 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Flaw is a problem with a file or directory below a clone's directory.
+// Flaw is a problem with a file or directory in the clone's state directory, .git/wfs.
 type Flaw struct {
-	Path string   // absolute
-	Kind FileKind // the expected kind; the zero value for the clone's own directory
-	// The owner: Session and Worktree, or "" if there is none. Worktree is the name in the file's path.
+	Path string   // absolute path of the file
+	Kind FileKind // the kind that the path should have; the zero value for the state directory itself
+	// The session and the work tree that the file belongs to, each "" if there is none. Worktree is the name in the
+	// file's path.
 	Session  session.ID
 	Worktree string
-	Err      error // wraps session.ErrNewer for a file that a newer wfs wrote, which is not touched
-	Wrong    bool  // it has the wrong type, so no process can have it open
-	Left     bool  // an unfinished file of a killed process: harmless
+	Err      error // the problem; wraps session.ErrNewer if a newer wfs wrote the file, which must not be touched then
+	Wrong    bool  // the file has the wrong type, so no process of wfs can have it open
+	Left     bool  // a killed process left this file unfinished: harmless
 }
 
-// Examine checks all state of this clone. It writes nothing and opens nothing that could block. With an error it
-// returns the flaws found so far.
+// Examine checks all state of this clone and returns the flaws. It writes nothing and opens nothing that could block.
+// If it returns an error, it also returns the flaws found before.
 func (c *Clone) Examine() ([]Flaw, error) {
 	found, err := c.private(c.dir)
 	if errors.Is(err, durable.ErrNotPrivate) {
@@ -53,7 +54,7 @@ type examiner struct {
 	flaws []Flaw
 }
 
-// dir checks the contents of a directory, given by its path below the clone's.
+// dir checks the contents of a directory, given by its path relative to the clone's state directory.
 func (e *examiner) dir(rel string) error {
 	entries, err := entriesOf(filepath.Join(e.clone.dir, filepath.FromSlash(rel)))
 	if err != nil {
@@ -69,7 +70,7 @@ func (e *examiner) dir(rel string) error {
 			continue
 		}
 		kind := KindOf(e.kinds, at)
-		if kind == nil { // foreign, or of a newer wfs
+		if kind == nil { // not from wfs, or from a newer wfs
 			continue
 		}
 		if err := e.look(at, *kind, entry); err != nil {
@@ -101,16 +102,16 @@ func (e *examiner) look(rel string, kind FileKind, entry fs.DirEntry) error {
 		return nil
 	}
 	err := kind.check(full)
-	if ifThere(err) != nil { // otherwise it was removed in the meantime
+	if ifThere(err) != nil { // a missing file was removed since the directory was listed
 		e.add(rel, kind, Flaw{Err: err})
 	}
 	return nil
 }
 
-// goesOn reports whether the layout has entries below a directory.
+// goesOn reports whether the layout describes files in a directory, so that its contents are checked too.
 func (e *examiner) goesOn(rel string) bool {
 	return slices.ContainsFunc(e.kinds, func(k FileKind) bool {
-		ok, _ := path.Match(path.Dir(k.Pattern), rel) // the patterns are well-formed
+		ok, _ := path.Match(path.Dir(k.Pattern), rel) // no error is possible: the patterns are well-formed
 		return ok
 	})
 }
@@ -129,7 +130,7 @@ func (e *examiner) add(rel string, kind FileKind, f Flaw) {
 	e.flaws = append(e.flaws, f)
 }
 
-// typeNames are for display. Other types are devices.
+// typeNames has the names of file types for messages. All other types are devices.
 var typeNames = map[fs.FileMode]string{
 	0: "a file", fs.ModeDir: "a directory", fs.ModeSymlink: "a symbolic link", fs.ModeNamedPipe: "a named pipe",
 	fs.ModeSocket: "a socket",
@@ -137,10 +138,10 @@ var typeNames = map[fs.FileMode]string{
 
 func typeOf(entry fs.DirEntry) string { return cmp.Or(typeNames[entry.Type()], "a device") }
 
-// The checks of files.
+// The content checks of the kinds of files.
 
 func checkJournal(path string) error {
-	if journalName(path) == "" { // another kind of file
+	if journalName(path) == "" { // not named as a journal, so not checked as one
 		return nil
 	}
 	_, err := readJournal(path)

@@ -19,15 +19,16 @@ const (
 	runsName    = "runs"
 )
 
-// maxExclude bounds an exclude file, in bytes.
+// maxExclude is the maximum size of an exclude file, in bytes. An exclude file is the session's own list of paths that
+// checkpoints leave out, in the syntax of .gitignore.
 const maxExclude = 16 << 20
 
-// RunDir returns the directory of one run, and creates it if needed.
+// RunDir returns the path of one run's directory, and creates it if needed.
 func (j *Journal) RunDir(runID string) (string, error) {
 	return j.of.MakeRunDir(runID)
 }
 
-// RunDir returns the path of the directory of one run, which may not exist.
+// RunDir returns the path of one run's directory, which may not exist.
 func (s Session) RunDir(runID string) (string, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -39,8 +40,8 @@ func (s Session) RunDir(runID string) (string, error) {
 	return filepath.Join(dir, runsName, runID), nil
 }
 
-// Was returns the path of the copy of a watched file (git's own or in .wfs), as it was before a run changed it. The copy
-// may not exist.
+// Was returns the path where KeepWas stores a watched file (one of git's own files, or in .wfs) as it was before a run
+// changed it. The copy may not exist. The path is "" if an id is invalid.
 func (s Session) Was(runID, file string) string {
 	dir, err := s.RunDir(runID)
 	if err != nil {
@@ -49,7 +50,7 @@ func (s Session) Was(runID, file string) string {
 	return filepath.Join(dir, "was", url.PathEscape(file))
 }
 
-// KeepWas writes that copy, readable only by the user.
+// KeepWas writes the copy to which Was returns the path. Only the user can read it.
 func (j *Journal) KeepWas(runID, file string, t session.Text) error {
 	to := j.of.Was(runID, file)
 	perm := fs.FileMode(0o600)
@@ -65,13 +66,13 @@ func (j *Journal) KeepWas(runID, file string, t session.Text) error {
 // ExcludeFile returns the path of the session's exclude file, or "" if there is none.
 func (j *Journal) ExcludeFile() string { return j.of.ExcludeFile() }
 
-// An exclude file begins with a checksum of the rest. A truncated file would let excluded files into checkpoints, and
-// its last rule might match anything.
+// sumMark begins an exclude file; a checksum of the rest follows. Without a checksum, a truncated file would let
+// excluded files into checkpoints, and its cut-off last rule might match anything.
 const sumMark = "#sum "
 
 func seal(text []byte) []byte { return append([]byte(sumMark+sumOf(text)), text...) }
 
-// unseal returns the text after the checksum. Files of older versions have no checksum.
+// unseal returns an exclude file's text without the checksum. Files that older versions wrote have no checksum.
 func unseal(data []byte) []byte {
 	if text, ok := bytes.CutPrefix(data, []byte(sumMark)); ok && len(text) > len(sumOf(nil)) {
 		return text[len(sumOf(nil)):]
@@ -79,8 +80,8 @@ func unseal(data []byte) []byte {
 	return data
 }
 
-// checkSum returns an error unless an exclude file is complete: it has a right checksum, or, without one, a guard at
-// its end.
+// checkSum returns an error unless an exclude file is complete. It is complete if its checksum is right, or if it has
+// no checksum (from an older version) but the guard that ends such files.
 func checkSum(data []byte) error {
 	text, sealed := bytes.CutPrefix(data, []byte(sumMark))
 	n := len(sumOf(nil))
@@ -104,7 +105,7 @@ func (j *Journal) SetExclude(content []byte) error {
 	return durable.WriteFile(filepath.Join(j.dir, excludeName), seal(content), 0o600)
 }
 
-// soundExclude moves a damaged exclude file aside. Then it is written again from the ledger.
+// soundExclude moves a damaged exclude file aside. Later it is written again from the ledger.
 func (j *Journal) soundExclude() error {
 	path := filepath.Join(j.dir, excludeName)
 	err := checkExclude(path)
@@ -128,7 +129,8 @@ func (s Session) ExcludeFile() string {
 	return path
 }
 
-// MakeRunDir is RunDir for runs that no journal mentions. It creates the directory if needed.
+// MakeRunDir returns the path of one run's directory, and creates it if needed. Unlike Journal.RunDir, it also serves
+// runs that no journal mentions.
 func (s Session) MakeRunDir(runID string) (string, error) {
 	dir, err := s.RunDir(runID)
 	if err != nil {

@@ -10,33 +10,34 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Identity identifies this clone. A copy of a clone has the same identity at first, and a copy of all state of the
-// original: runs that are not its own, and work trees that the original is creating.
+// Identity identifies this clone. If the user copies a clone with its .git directory, the copy has the same identity at
+// first, and all other state of the original too: runs that did not begin in the copy, and notes about work trees that
+// the original is creating.
 type Identity struct {
 	Version int      `json:"v"`
 	ID      string   `json:"id"`
-	Path    string   `json:"path"`               // of the git common directory, without links
-	Device  uint64   `json:"device,omitempty"`   // of that directory; 0 if the system has no such numbers
-	Inode   uint64   `json:"inode,omitempty"`    // the same
-	NotOurs []string `json:"not_ours,omitempty"` // runs that began in the clone that this clone was copied from
+	Path    string   `json:"path"`               // path of the git common directory, without symbolic links
+	Device  uint64   `json:"device,omitempty"`   // device number of that directory; 0 if the system has no such numbers
+	Inode   uint64   `json:"inode,omitempty"`    // inode number of that directory; 0 as for Device
+	NotOurs []string `json:"not_ours,omitempty"` // ids of the runs that began in the clone that this clone is a copy of
 }
 
 const maxIdentity = 1 << 20
 
-// Place is the result of Whence.
+// Place says how the clone's current path relates to the path in its identity; see Whence.
 type Place int
 
 const (
-	Same    Place = iota // nothing has changed
+	Same    Place = iota // the path has not changed
 	Unknown              // no identity is recorded, or it is unreadable
-	Moved                // it was moved, or restored, from another path
-	Copied               // the clone that it was copied from still exists
+	Moved                // the clone was moved, or restored from a backup, to another path
+	Copied               // the clone is a copy, and the original still exists
 )
 
 func (c *Clone) identityFile() string { return filepath.Join(c.dir, "clone") }
 
-// Whence compares the recorded identity with the clone's current place. now is the identity to record, with the ID of
-// the recorded one, if any. It writes nothing.
+// Whence compares the recorded identity, `was`, with the clone's current path and inode. `now` is the identity to
+// record: current values, with the ID that is recorded already, if any. Whence writes nothing.
 func (c *Clone) Whence() (place Place, was, now Identity, err error) {
 	if now, err = identityOf(filepath.Dir(c.dir)); err != nil {
 		return Unknown, was, now, err
@@ -49,9 +50,9 @@ func (c *Clone) Whence() (place Place, was, now Identity, err error) {
 		return Unknown, Identity{}, now, nil
 	}
 	now.ID, now.NotOurs = was.ID, was.NotOurs
-	sameFile := was.Inode == now.Inode && was.Inode != 0 // not the device's number, which may change at a reboot
+	sameFile := was.Inode == now.Inode && was.Inode != 0 // not Device, which may change at a reboot
 	switch {
-	case was.Path == now.Path: // if it was restored from a backup, the original is gone
+	case was.Path == now.Path: // whatever the inode is: a backup restored here has replaced the original
 		return Same, was, now, nil
 	case !sameFile && was.isStill():
 		return Copied, was, now, nil
@@ -59,7 +60,7 @@ func (c *Clone) Whence() (place Place, was, now Identity, err error) {
 	return Moved, was, now, nil
 }
 
-// isStill reports whether the clone with an identity is still at its path.
+// isStill reports whether the clone with this identity still exists at the path in it.
 func (i Identity) isStill() bool {
 	theirs, err := readIdentity(filepath.Join(i.Path, "wfs", "clone"))
 	return err == nil && theirs.ID == i.ID && theirs.Path == i.Path
@@ -86,7 +87,7 @@ func readIdentity(path string) (i Identity, err error) {
 	return i, err
 }
 
-// Identify records the clone's identity. It moves an unreadable file aside.
+// Identify records the clone's identity. If the recorded identity is unreadable, it moves that file aside first.
 func (c *Clone) Identify(i Identity) error {
 	if err := c.make(c.dir); err != nil {
 		return err
@@ -106,14 +107,15 @@ func (c *Clone) Identify(i Identity) error {
 	return nil
 }
 
-// Ours reports whether a run began in this clone.
+// Ours reports whether a run began in this clone, and not in the clone that this one is a copy of.
 func (c *Clone) Ours(runID string) bool {
 	i, err := readIdentity(c.identityFile())
 	return err != nil || !slices.Contains(i.NotOurs, runID)
 }
 
-// LeaveHalfMade moves the notes of half-made work trees aside, because they are another clone's. It returns the runs in
-// them, and the path where the notes are kept, or "" if there were none.
+// LeaveHalfMade moves the notes of half-made work trees aside, because they are those of the clone that this one is a
+// copy of. It returns the ids of the runs in the notes, and the path to which it moved the notes, or "" if there were
+// none.
 func (c *Clone) LeaveHalfMade() (runs []string, kept string, err error) {
 	list, err := c.HalfMade()
 	if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, session.ErrNewer) {

@@ -15,11 +15,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Inbox holds the requests of other processes to a session's driver, in one file each. Any process may add files; only
-// the holder of the session's lock removes them.
+// Inbox holds the requests that other processes send to a session's driver, one file for each request. Any process may
+// add files; only the process that holds the session's lock removes them.
 type Inbox struct{ of Session }
 
-// Inbox returns the session's inbox. It touches nothing.
+// Inbox returns the session's inbox. It reads and writes nothing.
 func (s Session) Inbox() Inbox { return Inbox{s} }
 
 const (
@@ -34,8 +34,8 @@ type requestFile struct {
 	session.Request
 }
 
-// Post adds a request to a session's inbox, durably, and returns it with its id. The id sorts after those of all
-// existing requests. salt distinguishes requests of the same nanosecond.
+// Post durably adds a request to the inbox, and returns the request with its new id. The id sorts after the ids of all
+// pending requests. `salt` distinguishes requests of the same nanosecond.
 func (b Inbox) Post(r session.Request, now time.Time, salt string) (session.Request, error) {
 	dir, err := b.dir()
 	if err != nil {
@@ -51,7 +51,7 @@ func (b Inbox) Post(r session.Request, now time.Time, salt string) (session.Requ
 	n := now.UnixNano()
 	if len(names) > 0 {
 		digits, _, _ := strings.Cut(names[len(names)-1], "-")
-		if last, err := strconv.ParseInt(digits, 10, 64); err == nil && last >= n { // the clock went back or stopped
+		if last, err := strconv.ParseInt(digits, 10, 64); err == nil && last >= n { // the clock was set back
 			n = last + 1
 		}
 	}
@@ -73,8 +73,8 @@ func (b Inbox) Post(r session.Request, now time.Time, salt string) (session.Requ
 	return r, nil
 }
 
-// Requests lists the pending requests in a session's inbox, oldest first. It writes nothing. It skips invalid requests
-// and those of a newer wfs.
+// Requests lists the pending requests in the inbox, oldest first. It skips invalid requests, and requests from a newer
+// wfs. It writes nothing.
 func (b Inbox) Requests() ([]session.Request, error) {
 	list, _, err := b.list()
 	return list, err
@@ -95,7 +95,7 @@ func (b Inbox) list() (list []session.Request, bad []string, err error) {
 	for _, name := range names {
 		path := filepath.Join(dir, name+requestExt)
 		data, err := durable.ReadFile(path, maxRequest)
-		if errors.Is(err, fs.ErrNotExist) { // processed in the meantime
+		if errors.Is(err, fs.ErrNotExist) { // the driver has processed and removed it
 			continue
 		}
 		if err != nil && !errors.Is(err, durable.ErrNotRegular) && !errors.Is(err, durable.ErrTooLarge) {
@@ -114,7 +114,8 @@ func (b Inbox) list() (list []session.Request, bad []string, err error) {
 	return list, bad, nil
 }
 
-// parseRequest reads a request's file. A file of a newer version is a request, whatever its content.
+// parseRequest reads a request's file; ok is false if the file is invalid. A file whose version is newer than this wfs
+// counts as valid, whatever else it contains.
 func parseRequest(data []byte) (r requestFile, ok bool) {
 	if json.Unmarshal(data, &r) != nil || r.V < 1 {
 		return r, false
@@ -126,9 +127,9 @@ func parseRequest(data []byte) (r requestFile, ok bool) {
 	return r, r.V > FormatVersion
 }
 
-// requestNames lists the ids of all requests in an inbox, in order.
+// requestNames lists the ids of all requests in an inbox directory, oldest first.
 func requestNames(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir) // sorted
+	entries, err := os.ReadDir(dir) // sorted by name
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func requestNames(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Withdraw removes a request, durably: if it reappeared after a power cut, it would be processed twice.
+// Withdraw removes a request durably. Otherwise it could reappear after a power cut, and would be processed twice.
 func (b Inbox) Withdraw(request string) error {
 	dir, err := b.dir()
 	if err != nil {
@@ -161,7 +162,8 @@ func (b Inbox) dir() (string, error) {
 	return filepath.Join(dir, inboxName), err
 }
 
-// Requests is Inbox.Requests for the journal's session. It renames invalid requests, which cannot be answered.
+// Requests calls Inbox.Requests for the journal's session. It also renames invalid requests, because the driver cannot
+// answer them.
 func (j *Journal) Requests() ([]session.Request, error) {
 	list, bad, err := j.of.Inbox().list()
 	for _, path := range bad {
@@ -172,7 +174,7 @@ func (j *Journal) Requests() ([]session.Request, error) {
 	return list, err
 }
 
-// Withdraw is Inbox.Withdraw for the journal's session.
+// Withdraw calls Inbox.Withdraw for the journal's session.
 func (j *Journal) Withdraw(request string) error {
 	if err := j.of.Inbox().Withdraw(request); err != nil {
 		return err

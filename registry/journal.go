@@ -13,29 +13,33 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// maxJournal bounds a journal, in bytes. It holds the events between two checkpoints, a few kilobytes in practice.
+// maxJournal is the maximum size of a journal, in bytes. In practice a journal has a few kilobytes, the events between
+// two checkpoints.
 const maxJournal = 64 << 20
 
-// Journal holds the events of one session since a ledger commit, in one file for each such commit. Only the process
-// that holds the session's lock may use it, in one goroutine.
+// Journal holds the events of one session since a ledger commit, the tip. Each ledger commit has a file of its own.
+// Only the process that holds the session's lock may use a Journal, and only in one goroutine.
 type Journal struct {
 	of      Session
 	dir     string
-	name    string // name of the tip, see tipName
-	after   string // name of the tip before this one; "": unknown
+	name    string // the tip in file names, see tipName
+	after   string // name of the journal that this one followed; "": unknown
 	existed bool
-	unnamed bool         // the file's name may not be durable yet
-	synced  func() error // waits until the loaded content is durable; nil if there was none
+	unnamed bool         // the file's directory entry may not be durable yet
+	synced  func() error // makes the content that load read durable; nil if there was no content
 	size    int64
 	events  []session.Event
-	out     *durable.Appender // nil until there is a file
+	out     *durable.Appender // nil until the file exists
 }
 
-// Journal opens the journal that extends a session's ledger tip, or "" before there is a ledger. The caller holds the
-// session's lock (Session.Lock). A torn tail is moved aside and cut off. Any other damaged file is left unchanged, and
-// the error is ErrCorrupt; if a newer wfs wrote to it, the error is session.ErrNewer. A missing file is not created
-// before the first Append or Rotate, because its absence shows that a process died between moving the ledger and
-// rotating the journal (see Existed).
+// Journal opens the journal that extends a session's ledger tip. `tip` is "" while the session has no ledger. The
+// caller holds the session's lock (Session.Lock).
+//
+// Journal moves a torn tail (bad lines at the end of the file, from a process that was killed as it wrote) to another
+// file. If the journal is damaged in another way, Journal leaves the file unchanged and returns ErrCorrupt; if a newer
+// wfs wrote to it, session.ErrNewer. Journal does not create a missing file; the first Append or Rotate does. Until
+// then the file's absence shows that a process died after it moved the ledger and before it rotated the journal (see
+// Existed).
 func (s Session) Journal(tip session.Commit) (*Journal, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -71,7 +75,7 @@ func (j *Journal) load() error {
 		return ifThere(err)
 	}
 	if len(content.torn) > 0 {
-		tail := j.path() + ".torn" // for people to look at
+		tail := j.path() + ".torn" // so that people can look at it
 		if err := durable.WriteFile(tail, content.torn, 0o600); err != nil {
 			return err
 		}
@@ -82,8 +86,8 @@ func (j *Journal) load() error {
 			return err
 		}
 	}
-	// The process that wrote this may have been killed before its fsync. Events must be durable before they are acted
-	// on; a journal without events can wait until one is appended.
+	// The process that wrote these events may have been killed before its fsync. Events must be durable before wfs acts
+	// on them. A journal without events need not be durable until one is appended.
 	path := j.path()
 	j.synced = sync.OnceValue(func() error { return durable.SyncFile(path) })
 	if len(content.events) == 0 {
@@ -98,9 +102,10 @@ func (j *Journal) load() error {
 
 func (j *Journal) path() string { return journalPath(j.dir, j.name) }
 
-// Peek reads the journal that extends a session's ledger tip. It writes nothing and takes no lock, so it may see an
-// unfinished tail of a living or dead process: then torn is true, and events are those before the tail. Without a
-// journal there are no events. With an error (ErrCorrupt, session.ErrNewer) events are those before the bad line.
+// Peek reads the journal that extends a session's ledger tip. It writes nothing and takes no lock. Therefore it may see
+// an unfinished tail that a living process is writing or a killed one left: then `torn` is true, and `events` are the
+// events before the tail. If there is no journal, there are no events. If the error is ErrCorrupt or session.ErrNewer,
+// `events` are the events before the bad line.
 func (s Session) Peek(tip session.Commit) (events []session.Event, torn bool, err error) {
 	path, err := s.JournalPath(tip)
 	if err != nil {
@@ -113,8 +118,9 @@ func (s Session) Peek(tip session.Commit) (events []session.Event, torn bool, er
 	return content.events, err == nil && len(content.torn) > 0, ifThere(err)
 }
 
-// Tips lists the ledger commits of the session's journals; "" stands for the time before the ledger. If such a commit
-// is neither the ledger's tip nor one of its ancestors, its journal belongs to another history.
+// Tips lists the ledger commits that the session's journals extend; "" stands for the journal from before the first
+// ledger commit. If a listed commit is neither the ledger's tip nor one of its ancestors, its journal belongs to
+// another history of the session.
 func (s Session) Tips() ([]session.Commit, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -137,15 +143,16 @@ func (s Session) Tips() ([]session.Commit, error) {
 	return tips, nil
 }
 
-// Events returns the events beyond the ledger's tip, including those appended since the journal was opened.
+// Events returns the events since the ledger's tip: those read when the journal was opened, and those appended since.
 func (j *Journal) Events() []session.Event { return slices.Clone(j.events) }
 
-// Existed reports whether the file for this tip existed when the journal was opened or rotated to.
+// Existed reports whether the journal's file already existed when Journal or Rotate opened it.
 func (j *Journal) Existed() bool { return j.existed }
 
-// Append makes events durable before it returns. Within one file each event's Seq must be one more than that of the
-// event before; otherwise Append fails and writes nothing. After a failed write or fsync every further Append fails:
-// the next process must find out how much is on the disk.
+// Append writes events to the journal, and returns when they are durable. Within one file, each event's Seq must be one
+// more than the Seq of the event before; if not, Append fails and writes nothing. After a failed write or fsync every
+// later Append fails too, because it is unknown how much is on the disk: the next process that opens the journal finds
+// out.
 func (j *Journal) Append(events ...session.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -193,10 +200,10 @@ func (j *Journal) sync() error {
 	return j.synced()
 }
 
-// create creates the journal's file with its first line. It does not sync: if the file is lost or empty after a power
-// cut, the rotation counts as not done, and recovery repeats its consequences.
+// create creates the journal's file with its first line. It does not sync. If a power cut loses or empties the file,
+// the next process sees a rotation that has not happened, and repeats the steps that follow a rotation.
 func (j *Journal) create() error {
-	if j.out != nil { // of an empty file, which is replaced
+	if j.out != nil { // an empty file was open; it is replaced
 		j.out.Close()
 		j.out = nil
 	}
@@ -213,8 +220,8 @@ func (j *Journal) create() error {
 	return nil
 }
 
-// Rotate switches to the journal that extends a new ledger tip. It keeps the previous journal, and removes older ones,
-// but only those in the chain of its own rotations. It keeps journals that it knows nothing about.
+// Rotate switches to the journal that extends a new ledger tip. It keeps the journal before that, and removes older
+// ones. It removes only journals that its own rotations created, and keeps any other journal in the directory.
 func (j *Journal) Rotate(tip session.Commit) error {
 	name, err := tipName(tip)
 	if err != nil || name == j.name {
@@ -237,9 +244,9 @@ func (j *Journal) Rotate(tip session.Commit) error {
 	return nil
 }
 
-// prune removes the journals that precede this one. It follows the names in their first lines, and removes the oldest
-// first, so that a kill in between leaves a chain that the next rotation finds. That rotation also retries files that
-// could not be read or removed.
+// prune removes the journals that came before this one. The first line of each journal names the one before it. prune
+// removes the oldest first: if it is killed, the rest is still a chain that the next rotation can follow. The next
+// rotation also retries files that could not be read or removed.
 func (j *Journal) prune(next string) {
 	var old []string
 	name := j.after
@@ -263,13 +270,13 @@ func (j *Journal) prune(next string) {
 	}
 }
 
-// Discard removes the journal, exclude file and runs of a session that was never created. The journal is empty then and
-// can be used again.
+// Discard removes the journal, exclude file and runs of a session whose creation failed. After that, the journal is
+// empty and can be used again.
 func (j *Journal) Discard() error {
 	if j.name != noTip {
 		return fmt.Errorf("session %s has a history: its journal is not discarded", j.of.id)
 	}
-	_ = j.sync() // otherwise it would sync a removed file
+	_ = j.sync() // without this, a later sync would fail on the removed file
 	if err := j.Close(); err != nil {
 		return err
 	}
@@ -282,7 +289,7 @@ func (j *Journal) Discard() error {
 	return durable.SyncDir(j.dir)
 }
 
-// Close closes the journal's file. All appended events are durable already.
+// Close closes the journal's file. It does not sync, because Append has made all events durable.
 func (j *Journal) Close() error {
 	if j.out == nil {
 		return nil
@@ -290,7 +297,8 @@ func (j *Journal) Close() error {
 	return j.out.Close()
 }
 
-// sweep removes unfinished files of killed processes. Only the lock's holder writes into a session's directory.
+// sweep removes unfinished files that killed processes left in a session's directory. The caller holds the session's
+// lock, and only the holder writes there, so no living process is using them.
 func sweep(dir string) {
 	left, _ := filepath.Glob(filepath.Join(dir, durable.TempPrefix+"*"))
 	for _, path := range left {

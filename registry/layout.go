@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// FileKind is a kind of file or directory below a clone's directory.
+// FileKind describes one kind of file or directory in a clone's state directory, .git/wfs. It is a line of layout.txt.
 type FileKind struct {
-	Pattern string // of the path below that directory, with slashes; * matches anything within one name
-	Name    string // for display
+	Pattern string // path relative to .git/wfs, with slashes; * matches anything within one name
+	Name    string // name for messages
 	Dir     bool
-	Lost    string // the consequence if it cannot be used
-	Cache   bool   // no consequence: the next command recreates it
+	Lost    string // the consequence if the file cannot be used
+	Cache   bool   // there is no consequence, because the next command recreates the file
 	check   func(path string) error
 }
 
 //go:embed layout.txt
 var layout string
 
-// checks has the content check for each kind of file.
+// checks has the functions that check a file's content, by FileKind.Name.
 var checks = map[string]func(path string) error{
 	"identity of this clone": reads(readIdentity), journalKind: checkJournal, "request": checkRequest,
 	"exclude rules": checkExclude, "claim": reads(readClaim),
@@ -27,8 +27,8 @@ var checks = map[string]func(path string) error{
 	"note of a half-made work tree":      checkHalfMade,
 }
 
-// Layout lists all state of this clone outside refs and objects, including that of other packages. Examine does not
-// look into directories whose pattern ends in /*.
+// Layout lists all kinds of files that this clone has outside refs and objects, including those of other packages. If a
+// directory's pattern ends in /*, Examine does not look into it.
 func Layout() []FileKind {
 	var kinds []FileKind
 	for line := range strings.Lines(layout) {
@@ -44,7 +44,7 @@ func Layout() []FileKind {
 	return kinds
 }
 
-// reads returns a check that reads the file with its reader.
+// reads returns a content check that only tries to read the file with `read`.
 func reads[T any](read func(path string) (T, error)) func(string) error {
 	return func(path string) error {
 		_, err := read(path)
@@ -52,7 +52,8 @@ func reads[T any](read func(path string) (T, error)) func(string) error {
 	}
 }
 
-// KindOf returns the kind of a path below a clone's directory, with slashes, or nil if no pattern matches.
+// KindOf returns the kind that matches a path, or nil if none does. `rel` is relative to the clone's state directory,
+// with slashes.
 func KindOf(kinds []FileKind, rel string) *FileKind {
 	for i, k := range kinds {
 		if ok, err := path.Match(k.Pattern, rel); ok && err == nil &&

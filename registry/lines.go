@@ -13,28 +13,28 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// ErrCorrupt is returned for a journal in which good lines follow a bad one. No crash leaves such a file, so wfs stops
-// writing to it, and the user must decide.
+// ErrCorrupt is returned for damaged files. A journal is damaged if good lines follow a bad one: no crash leaves such a
+// file, so wfs stops writing to it, and the user must decide.
 var ErrCorrupt = errors.New("journal is damaged")
 
-// journalHeader is the first line of a journal. It names this journal and the one that it followed ("": unknown), which
-// Rotate uses to remove old ones. A file may lack it.
+// journalHeader is the first line of a journal. It names this journal and the previous one ("" if unknown), so that
+// Rotate can remove old journals. A journal may lack this line.
 type journalHeader struct {
 	V       int    `json:"v"`
-	Journal string `json:"journal"` // a tipName
+	Journal string `json:"journal"` // a result of tipName
 	After   string `json:"after,omitempty"`
 }
 
 func (h journalHeader) encode() []byte {
 	line, err := json.Marshal(h)
 	if err != nil {
-		panic(err) // cannot happen with strings and a number
+		panic(err) // impossible with strings and a number
 	}
 	return append(line, '\n')
 }
 
-// parseHeader reads the first line of the journal called name. It returns the zero value without an error if the line
-// is not a header.
+// parseHeader reads the first line of the journal called name. If the line is not a header, it returns the zero value
+// and no error.
 func parseHeader(line []byte, name string) (journalHeader, error) {
 	var h journalHeader
 	if json.Unmarshal(line, &h) != nil || h.Journal == "" {
@@ -57,11 +57,11 @@ func parseHeader(line []byte, name string) (journalHeader, error) {
 type journalContent struct {
 	header journalHeader
 	events []session.Event
-	size   int64  // of the good lines at the start, in bytes
-	torn   []byte // the bytes after them
+	size   int64  // length of the good lines at the start, in bytes
+	torn   []byte // the bytes after the good lines
 }
 
-// readJournal reads a journal's file. With an error it returns the content before the damage.
+// readJournal reads a journal's file. If it returns an error, it also returns the content before the damage.
 func readJournal(path string) (journalContent, error) {
 	data, err := durable.ReadFile(path, maxJournal)
 	if err != nil {
@@ -74,7 +74,7 @@ func readJournal(path string) (journalContent, error) {
 
 func journalPath(dir, name string) string { return filepath.Join(dir, "events-"+name+".jsonl") }
 
-// journalName is the inverse of journalPath, or "" if the path is not that of a journal.
+// journalName returns the tip's name in the path of a journal, or "" if the path is not one that journalPath returns.
 func journalName(path string) string {
 	name, begins := strings.CutPrefix(filepath.Base(path), "events-")
 	name, ends := strings.CutSuffix(name, ".jsonl")
@@ -84,8 +84,9 @@ func journalName(path string) string {
 	return name
 }
 
-// parseJournal reads the good lines at the start of a journal. Every line ends in a newline; a line without one was
-// never acknowledged. Bad lines without any good line after them are a torn tail, and no error.
+// parseJournal reads the good lines at the start of a journal. Every complete line ends in a newline: Append has not
+// returned yet for a line without one. Bad lines at the end of the file are a torn tail, and no error; a good line
+// after a bad one makes the error ErrCorrupt.
 func parseJournal(path string, data []byte) (journalContent, error) {
 	var c journalContent
 	name := journalName(path)

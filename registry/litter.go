@@ -12,14 +12,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Litter is a directory of this clone's state that can be removed.
+// Litter is a directory of this clone's state that can be removed, with its size.
 type Litter struct {
 	Path   string
 	Bytes  int64
-	Newest time.Time // time of the last write in it
+	Newest time.Time // when a file in it was last written
 }
 
-// weigh measures everything below a directory.
+// weigh measures everything in a directory.
 func weigh(dir string) (Litter, error) {
 	l := Litter{Path: dir}
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -41,7 +41,8 @@ func weigh(dir string) (Litter, error) {
 	return l, err
 }
 
-// OldRuns returns the directories of a session's runs without writes since a time, except those to keep.
+// OldRuns returns the directories of those runs of a session to which nothing was written since `before`, except the
+// runs in `keep`.
 func (s Session) OldRuns(before time.Time, keep ...string) ([]Litter, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -67,7 +68,7 @@ func (s Session) OldRuns(before time.Time, keep ...string) ([]Litter, error) {
 	return old, nil
 }
 
-// Sessions lists the sessions of which this clone has state, even if they no longer exist.
+// Sessions lists the sessions of which this clone has state, including deleted sessions.
 func (c *Clone) Sessions() ([]session.ID, error) {
 	entries, err := entriesOf(filepath.Join(c.dir, "sessions"))
 	var ids []session.ID
@@ -79,8 +80,8 @@ func (c *Clone) Sessions() ([]session.ID, error) {
 	return ids, err
 }
 
-// Litter measures all state of the session. events means that a journal has events which belong to a ledger, or that
-// requests are pending.
+// Litter measures all state that the clone has of the session. `events` means that removing it would lose something: a
+// journal has events that extend a ledger, or cannot be read, or requests are pending.
 func (s Session) Litter() (l Litter, events bool, err error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -97,13 +98,14 @@ func (s Session) Litter() (l Litter, events bool, err error) {
 		}
 	}
 	if asked, _ := os.ReadDir(filepath.Join(dir, "inbox")); len(asked) > 0 {
-		events = true // not processed yet
+		events = true // requests that no driver has processed yet
 	}
 	l, err = weigh(dir)
 	return l, events, err
 }
 
-// WorktreeLitter measures the state of work trees that no longer exist. there reports whether one exists.
+// WorktreeLitter returns and measures the state of each work tree that no longer exists, except one with a claim.
+// `there` reports whether a work tree exists.
 func (c *Clone) WorktreeLitter(there func(id string) (bool, error)) ([]Litter, error) {
 	entries, err := entriesOf(filepath.Join(c.dir, "worktrees"))
 	if err != nil {
@@ -128,8 +130,8 @@ func (c *Clone) WorktreeLitter(there func(id string) (bool, error)) ([]Litter, e
 	return list, nil
 }
 
-// Remove removes litter. It renames the directory first, so that a new directory of that name never meets half of the
-// old one. It also removes directories that a killed Remove left under such a name.
+// Remove deletes the directory of litter. It renames the directory first, so that if it is killed, no half-deleted
+// directory has the old name. It also deletes directories that earlier, killed calls have renamed.
 func (c *Clone) Remove(l Litter) error {
 	if rel, err := filepath.Rel(c.dir, l.Path); err != nil || !filepath.IsLocal(rel) || rel == "." {
 		return errors.New(l.Path + " is not below " + c.dir)

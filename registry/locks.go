@@ -11,22 +11,23 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Holder describes the holder of a lock, for display. Only the lock itself shows whether it is held.
+// Holder describes the process that holds a lock, for messages. It does not prove that the lock is held: only an
+// attempt to take the lock does.
 type Holder struct {
 	PID     int    `json:"pid"`
-	Command string `json:"command"`           // as it would be typed
-	Since   int64  `json:"since"`             // Unix seconds
-	Session string `json:"session,omitempty"` // the session in use
+	Command string `json:"command"`           // the command as the user would type it
+	Since   int64  `json:"since"`             // when the process took the lock, in Unix seconds
+	Session string `json:"session,omitempty"` // the session that the process works on
 }
 
-// Name distinguishes this process from all others that ever hold the lock.
+// Name returns a string that identifies this holder among all processes that ever hold the lock.
 func (h Holder) Name() string { return fmt.Sprintf("%d-%d", h.PID, h.Since) }
 
-// HeldError is returned if another process holds a lock.
+// HeldError is the error if another process holds a lock.
 type HeldError struct {
-	Holder Holder // zero if unreadable
-	What   string // "session auth is driven"
-	At     int64  // when the lock was requested, Unix seconds
+	Holder Holder // zero if the holder's description is unreadable
+	What   string // first part of the message, as in "session auth is driven"
+	At     int64  // when this process requested the lock, in Unix seconds
 }
 
 func (e *HeldError) Error() string {
@@ -44,7 +45,7 @@ func (e *HeldError) Error() string {
 // Unwrap returns durable.ErrLocked.
 func (e *HeldError) Unwrap() error { return durable.ErrLocked }
 
-// Lock takes the lock for driving the session. The error is a *HeldError if another process holds it.
+// Lock takes the lock that the driver of the session holds. The error is a *HeldError if another process holds it.
 func (s Session) Lock(h Holder) (*durable.Lock, error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -53,12 +54,14 @@ func (s Session) Lock(h Holder) (*durable.Lock, error) {
 	return s.clone.lock(filepath.Join(dir, driverLock), h, fmt.Sprintf("session %s is in use", s.id))
 }
 
-// Lock takes the lock for changing the work tree. The error is a *HeldError if another process holds it.
+// Lock takes the lock that a process holds while it changes the work tree. The error is a *HeldError if another process
+// holds it.
 func (w Worktree) Lock(h Holder) (*durable.Lock, error) {
 	return w.clone.lock(w.lockFile(), h, "this work tree is in use")
 }
 
-// Driver returns the driver of a session, if any. It takes no lock and writes nothing.
+// Driver returns the process that drives the session; held is false if there is none. It takes no lock and writes
+// nothing.
 func (s Session) Driver() (h Holder, held bool, err error) {
 	dir, err := s.dir()
 	if err != nil {
@@ -69,7 +72,8 @@ func (s Session) Driver() (h Holder, held bool, err error) {
 
 const driverLock = "driver.lock"
 
-// Holder returns the process that changes a work tree, if any. It takes no lock and writes nothing.
+// Holder returns the process that is changing the work tree; held is false if there is none. It takes no lock and
+// writes nothing.
 func (w Worktree) Holder() (h Holder, held bool, err error) {
 	return w.clone.probe(w.lockFile())
 }
@@ -84,8 +88,8 @@ func (c *Clone) lock(path string, h Holder, what string) (*durable.Lock, error) 
 	}
 	l, err := durable.TryLock(path, append(info, '\n'))
 	if errors.Is(err, durable.ErrLocked) {
-		other, held, _ := c.probe(path)                            // without an answer the message names no process
-		for try := 0; held && other.PID == 0 && try < 200; try++ { // it is about to write its name
+		other, held, _ := c.probe(path)                            // if the probe fails, the message names no process
+		for try := 0; held && other.PID == 0 && try < 200; try++ { // its name is not written yet
 			time.Sleep(time.Millisecond)
 			other, held, _ = c.probe(path)
 		}
@@ -112,7 +116,7 @@ func (w Worktree) lockFile() string {
 	return filepath.Join(w.dir(), "lock")
 }
 
-// fileName turns any name into one that is valid on every file system. Different names stay different.
+// fileName returns a file name for any string, valid on every file system. Different strings have different file names.
 func fileName(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

@@ -6,16 +6,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Provided lists the files that wfs brought into a session's own work tree when it was created, and the ignored files
-// that its set-up left there. Paths are relative to its top; directories end in a slash where git prints one. As long
-// as they are unchanged, they can be recreated.
+// Provided lists the files in a session's own work tree that wfs can recreate: the files that it linked or copied there
+// when it created the work tree, and the ignored files that the set-up command produced. A listed file is dispensable
+// as long as it is unchanged. Paths are relative to the top of the work tree; a directory ends in a slash where git
+// prints one.
 type Provided struct {
 	Version int               `json:"v"`
 	Session session.ID        `json:"session"`
 	Dir     string            `json:"dir"`
 	Linked  []string          `json:"linked,omitempty"`
 	Copied  []string          `json:"copied,omitempty"`
-	Stamps  map[string]string `json:"stamps,omitempty"` // files from the set-up, each with a digest that shows a change
+	Stamps  map[string]string `json:"stamps,omitempty"` // the set-up's files: path to fingerprint
 }
 
 const maxProvided = 16 << 20
@@ -24,14 +25,14 @@ func (w Worktree) providedFile() string {
 	return filepath.Join(w.dir(), "provided")
 }
 
-// KeepProvided records the list for a work tree.
+// KeepProvided stores the list for a work tree.
 func (w Worktree) KeepProvided(p Provided) error {
 	p.Version = FormatVersion
 	return w.clone.writeDocument(w.providedFile(), p)
 }
 
-// Provided returns the list for a session's work tree in a directory, or the zero value if there is none, or only one
-// for another work tree of that name.
+// Provided returns the list for a session's work tree in the directory `dir`. It returns the zero value if no list is
+// stored, or if the stored list is for another session or another directory.
 func (w Worktree) Provided(id session.ID, dir string) (Provided, error) {
 	p, err := readProvided(w.providedFile())
 	if err != nil || p.Session != id || p.Dir != dir {

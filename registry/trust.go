@@ -13,22 +13,24 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// TrustStore records which commands the user has allowed for each repository. It is in the user's own state directory,
-// where no repository can write. Dir is absolute; it must be a real directory that no other user can write to.
+// TrustStore records which commands the user allows in which repository, with a file (a mark) for each permission. The
+// marks are in the user's state directory, where no repository can write. `Dir` is an absolute path; it must be a real
+// directory that no other user can write to.
 type TrustStore struct{ Dir string }
 
-// trustMark is the content of a mark. The file's name decides, and the content must agree with it.
+// trustMark is the content of a mark. The mark's file name says which permission it is; a mark whose content says
+// otherwise allows nothing.
 type trustMark struct {
 	V      int    `json:"v"`
-	Repo   string `json:"repo"`    // for display: JSON cannot hold every path
-	RepoID string `json:"repo_id"` // SHA-256 of the path
+	Repo   string `json:"repo"`    // path of the repository, only for messages: JSON cannot hold every path
+	RepoID string `json:"repo_id"` // SHA-256 of that path
 	Digest string `json:"digest"`
 	What   string `json:"what"`
 }
 
 const maxMark = 1 << 20
 
-// Trusted reports whether content with this digest may run in the repository at this path.
+// Trusted reports whether the user allows the commands with this digest in the repository at this path.
 func (t TrustStore) Trusted(repo, digest string) (bool, error) {
 	repo, err := realPath(repo)
 	if err != nil {
@@ -41,8 +43,8 @@ func (t TrustStore) Trusted(repo, digest string) (bool, error) {
 	return err == nil && mark.V == FormatVersion && mark.RepoID == digestOf(repo) && mark.Digest == digest, err
 }
 
-// Trust records that content with this digest may run in the repository at this path. what describes the content for
-// display.
+// Trust records that the user allows the commands with this digest in the repository at this path. `what` describes the
+// commands, for messages.
 func (t TrustStore) Trust(repo, digest, what string) error {
 	repo, err := realPath(repo)
 	if err != nil {
@@ -62,8 +64,8 @@ func (t TrustStore) Trust(repo, digest, what string) error {
 	return durable.WriteFile(filepath.Join(t.Dir, markName(repo, digest)), append(data, '\n'), 0o600)
 }
 
-// Follow copies the marks of a moved repository to its new path. The old marks stay: they only allow the same content,
-// so a later repository at the old path needs new permission for anything else.
+// Follow copies the marks of a repository that was moved, for its new path. The marks for the old path stay. They are
+// harmless: if another repository appears there, they allow it only the same commands.
 func (t TrustStore) Follow(from, to string) error {
 	marks, err := t.marks(func(name string, m trustMark) bool {
 		return m.V == FormatVersion && m.RepoID == digestOf(from) && name == markName(from, m.Digest) // others allow nothing
@@ -90,7 +92,7 @@ func (t TrustStore) Revoke(repo string) error {
 	return durable.SyncDir(t.Dir)
 }
 
-// Any reports whether the repository at this path has any permission.
+// Any reports whether the user allows any commands in the repository at this path.
 func (t TrustStore) Any(repo string) (bool, error) {
 	marks, err := t.marksOf(repo)
 	return len(marks) > 0, err
@@ -106,7 +108,7 @@ func (t TrustStore) marksOf(repo string) (map[string]trustMark, error) {
 	return t.marks(func(_ string, m trustMark) bool { return m.RepoID == id })
 }
 
-// marks returns the matching marks by file name.
+// marks returns the marks for which `which` is true, by file name.
 func (t TrustStore) marks(which func(name string, m trustMark) bool) (map[string]trustMark, error) {
 	if found, err := durable.CheckPrivateDir(t.Dir); !found || err != nil {
 		return nil, err
@@ -125,7 +127,7 @@ func (t TrustStore) marks(which func(name string, m trustMark) bool) (map[string
 	return marks, err
 }
 
-// read returns the zero value, which allows nothing, for a missing or invalid mark.
+// read returns the mark in a file. If the file is missing or invalid, it returns the zero value, which allows nothing.
 func (t TrustStore) read(name string) (trustMark, error) {
 	data, err := durable.ReadFile(filepath.Join(t.Dir, name), maxMark)
 	switch {
@@ -141,7 +143,7 @@ func (t TrustStore) read(name string) (trustMark, error) {
 	return mark, nil
 }
 
-// markName binds a mark to the repository's path and to the content.
+// markName returns the file name of the mark for a repository's path and a digest of commands.
 func markName(repo, digest string) string { return digestOf(repo + "\x00" + digest) }
 
 // digestOf returns the SHA-256 of a string in hexadecimal digits.

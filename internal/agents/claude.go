@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// claude reads `claude -p --output-format stream-json --verbose`, and the output of `--output-format json`. Written for
-// the output of 2.1.197 and 2.1.329.
+// claude reads the output of `claude -p --output-format stream-json --verbose`, and of `--output-format json`. It is
+// written for the output of versions 2.1.197 and 2.1.329.
 type claude struct {
 	*run
-	result   *claudeEvent // the last one, unless the agent went on after it
-	summed   bool         // results report the usage since the previous result
-	pending  Spent        // usage of the messages after the last result, as far as known
+	result   *claudeEvent // the last result; nil if the agent continued after it
+	summed   bool         // results report the usage since the previous result, so they are added up
+	pending  Spent        // usage of the messages after the last result, as far as reported
 	counted  []string     // ids of the last messages whose usage is in pending
-	message  string       // id of the last message of the main conversation
-	stopped  bool         // it reported that it was interrupted
-	rejected Limited      // the limit that was hit
-	problem  string       // its error code for a message that replaced an answer
+	message  string       // id of the main conversation's last message
+	stopped  bool         // claude reported that it was interrupted
+	rejected Limited      // the provider's limit that was hit, if any
+	problem  string       // claude's error code, from a message that claude wrote in place of the model's answer
 	told     string       // the text of that message
 }
 
-// claudeUsage has the fields of Spent, so that it can be converted.
+// claudeUsage has the same fields as Spent, so that Go can convert one to the other.
 type claudeUsage struct {
 	USD        float64 `json:"-"`
 	Input      int64   `json:"input_tokens"`
@@ -33,7 +33,7 @@ type claudeUsage struct {
 	CacheWrite int64   `json:"cache_creation_input_tokens"`
 }
 
-// claudeModels has the fields of Spent for each model.
+// claudeModels is the usage by model, with the same fields as Spent.
 type claudeModels map[string]struct {
 	USD        float64 `json:"costUSD"`
 	Input      int64   `json:"inputTokens"`
@@ -49,7 +49,7 @@ type claudeEvent struct {
 	Model     string `json:"model"`
 	Version   string `json:"claude_code_version"`
 
-	// messages
+	// fields of messages
 	Parent     string `json:"parent_tool_use_id"`
 	IsAPIError bool   `json:"is_api_error_message"`
 	Message    struct {
@@ -62,7 +62,7 @@ type claudeEvent struct {
 		Type string `json:"type"`
 	} `json:"event"`
 
-	// refused calls, failed requests and limits
+	// fields of refused calls, failed requests and limits
 	ToolName    string  `json:"tool_name"`
 	ToolUseID   string  `json:"tool_use_id"`
 	Error       string  `json:"error"`
@@ -80,7 +80,7 @@ type claudeEvent struct {
 		} `json:"unifiedWindows"`
 	} `json:"rate_limit_info"`
 
-	// results
+	// fields of results
 	IsError    bool            `json:"is_error"`
 	Result     string          `json:"result"`
 	Errors     []string        `json:"errors"`
@@ -110,13 +110,13 @@ type claudeBlock struct {
 	Input     input         `json:"input"`
 	ToolUseID string        `json:"tool_use_id"`
 	IsError   bool          `json:"is_error"`
-	Content   claudeContent `json:"content"` // of a tool result
+	Content   claudeContent `json:"content"` // output of the tool, in a tool result
 }
 
-// claudeContent is a list of message parts; a plain string counts as one part.
+// claudeContent is the list of a message's parts. If the JSON is a plain string, it becomes one text part.
 type claudeContent []claudeBlock
 
-// UnmarshalJSON leaves content of any other type empty.
+// UnmarshalJSON decodes a list or a string. JSON of any other type becomes empty content, and no error.
 func (c *claudeContent) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
 		*c = make(claudeContent, 1)
@@ -150,7 +150,7 @@ func (c *claude) event(b []byte) {
 		c.user(e)
 	case "rate_limit_event":
 		c.limit(e)
-	case "stream_event": // partial messages; the whole message follows
+	case "stream_event": // a piece of a message; the whole message follows
 		if e.Delta.Type == "content_block_delta" {
 			c.think("")
 			return
@@ -173,7 +173,7 @@ func (c *claude) system(e claudeEvent) {
 			class = judge(e.ErrorStatus, "", 0).class
 		}
 		if class == Auth && c.turns > 0 && e.Attempt < 2 {
-			class = "" // the login worked so far; after this refusal the agent renews it
+			class = "" // the login has worked in this run, so the agent renews it now
 		}
 		c.retry(Retrying{e.Attempt, e.MaxRetries, e.ErrorStatus, e.Error, int64(e.RetryDelay)}, class)
 	case "permission_denied":
@@ -191,7 +191,7 @@ func (c *claude) system(e claudeEvent) {
 
 func (c *claude) assistant(e claudeEvent) {
 	m := e.Message
-	if m.Model == "<synthetic>" || e.IsAPIError { // replaces an answer
+	if m.Model == "<synthetic>" || e.IsAPIError { // claude wrote it in place of the model's answer
 		c.problem = bounded(e.Error, maxWord)
 		c.told = oneLine(m.Content.text(), maxMessage)
 		c.other()
@@ -211,18 +211,19 @@ func (c *claude) assistant(e claudeEvent) {
 	if m.ID == "" || slices.Contains(c.counted, m.ID) {
 		return
 	}
-	// Several agents may work at the same time, so their messages can alternate.
+	// Ids of several messages are stored, because several agents may work at the same time and their messages
+	// alternate.
 	c.counted = append(c.counted[max(0, len(c.counted)-15):], bounded(m.ID, maxWord))
 	c.pending = c.pending.Plus(Spent(m.Usage))
-	c.o.Emit(Event{Kind: Usage, Spent: c.out.Spent.Plus(c.pending)}) // only the result knows the cost
+	c.o.Emit(Event{Kind: Usage, Spent: c.out.Spent.Plus(c.pending)}) // without the cost, which only a result has
 }
 
-// block handles one part of a message. parent is set if a subagent wrote it.
+// block handles one part of a message. `parent` is not empty if a subagent wrote the message.
 func (c *claude) block(b claudeBlock, parent string) {
 	switch b.Type {
 	case "text", "":
 		last := c.out.Last
-		if c.say(b.Text); parent != "" { // a subagent's text
+		if c.say(b.Text); parent != "" { // a subagent's text is not the agent's last message
 			c.out.Last = last
 		}
 	case "thinking", "redacted_thinking":
@@ -263,7 +264,7 @@ func (c *claude) limit(e claudeEvent) {
 	c.o.Emit(Event{Kind: Limit, Limited: n})
 }
 
-// ending reads a result. More may follow: a background task can wake the agent again.
+// ending handles a result. It need not be the last result: a background task can wake the agent again.
 func (c *claude) ending(e claudeEvent) {
 	set(&c.out.Conversation, e.SessionID)
 	c.result, c.pending, c.counted = &e, Spent{}, nil
@@ -277,7 +278,7 @@ func (c *claude) ending(e claudeEvent) {
 	} else if !c.summed {
 		c.out.Spent = c.alone(e)
 	}
-	if e.Index != nil { // such versions count the whole conversation
+	if e.Index != nil { // a version whose results report the usage of the whole conversation
 		c.out.Total = e.All.sum()
 		c.out.Total.USD = e.USD
 	}
@@ -294,8 +295,8 @@ func (c *claude) ending(e claudeEvent) {
 	c.run.result(e.Result, e.IsError)
 }
 
-// alone returns the usage of this process, from a result without the usage since the previous one. Later versions count
-// the whole conversation.
+// alone returns the usage of this process, from a result that does not report the usage since the previous result.
+// Later versions report the usage of the whole conversation there; alone subtracts Options.Before from it.
 func (c *claude) alone(e claudeEvent) Spent {
 	s := e.All.sum()
 	if len(e.All) == 0 {
@@ -309,14 +310,14 @@ func (c *claude) alone(e claudeEvent) Spent {
 
 func (m claudeModels) sum() Spent {
 	var s Spent
-	for _, name := range slices.Sorted(maps.Keys(m)) { // sorted: the sum of fractions depends on the order
+	for _, name := range slices.Sorted(maps.Keys(m)) { // sorted, because the sum of fractions depends on the order
 		s = s.Plus(Spent(m[name]))
 	}
 	return s
 }
 
-// claudeEnds maps the terminal reasons and subtypes of results to classes. The subtype alone proves nothing: a failed
-// request is a "success".
+// claudeEnds maps a result's terminal reason, or else its subtype, to a class. The subtype "success" is not in the map,
+// because claude reports it for failed requests, too.
 var claudeEnds = map[string]Class{
 	"max_turns": Capped, "budget_exhausted": Capped, "error_max_turns": Capped, "error_max_budget_usd": Capped,
 	"prompt_too_long": TooLong, "blocking_limit": TooLong, "rapid_refill_breaker": TooLong,
@@ -324,15 +325,16 @@ var claudeEnds = map[string]Class{
 	"structured_output_retry_exhausted": NoResult, "error_max_structured_output_retries": NoResult,
 }
 
-// claudeErrors maps claude's error codes of failed requests. max_output_tokens is left out: there the agent itself
-// failed.
+// claudeErrors maps claude's error codes of failed requests to classes. The code max_output_tokens is not in the map,
+// because then the agent failed and not the request.
 var claudeErrors = map[string]Class{
 	"authentication_failed": Auth, "oauth_org_not_allowed": Auth, "account_on_hold": Auth, "verification_required": Auth,
 	"cloud_credential_error": Auth, "billing_error": Billing, "rate_limit": RateLimited, "overloaded": Overloaded,
 	"server_error": Overloaded, "unknown": Overloaded, "invalid_request": Config, "model_not_found": Config,
 }
 
-// conclusion looks at the last result first. The exit code proves nothing: an interrupted run may exit with 0.
+// conclusion finds the class of the run. It looks at the last result first. It does not trust exit code 0, because an
+// interrupted run may exit with it.
 func (c *claude) conclusion(e Exit) {
 	c.out.Spent = c.out.Spent.Plus(c.pending)
 	switch {
@@ -368,7 +370,7 @@ func (c *claude) concluded(e Exit, r *claudeEvent) {
 	}
 }
 
-// failure finds the class of a failed request by its HTTP status, claude's error code, and the message.
+// failure sets the class of a failed request, from its HTTP status, claude's error code, and the error message.
 func (c *claude) failure(status int, said string) {
 	v := judge(status, said, c.o.Now())
 	if c.rejected.Status != "" && (status == 429 || c.problem == "rate_limit" || v.class == LimitHit) {

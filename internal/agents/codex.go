@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// codex reads `codex exec --json`. Written for the output of 0.169.0.
+// codex reads the output of `codex exec --json`. It is written for the output of version 0.169.0.
 type codex struct {
 	*run
-	settled bool   // no turn has begun since the last one ended
+	settled bool   // the last turn ended, and no other turn has begun
 	failing bool   // the last turn failed
 	told    string // message of the last error
 	sayings int    // number of messages from the agent
@@ -17,16 +17,16 @@ type codex struct {
 type codexEvent struct {
 	Type     string `json:"type"`
 	ThreadID string `json:"thread_id"`
-	Message  string `json:"message"` // of an error
+	Message  string `json:"message"` // the error message, in an error
 	Error    struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Item  codexItem `json:"item"`
 	Usage struct {
-		Input      int64 `json:"input_tokens"` // including those from a cache
+		Input      int64 `json:"input_tokens"` // including tokens from a cache
 		CacheRead  int64 `json:"cached_input_tokens"`
 		CacheWrite int64 `json:"cache_write_input_tokens"`
-		Output     int64 `json:"output_tokens"` // including those for reasoning
+		Output     int64 `json:"output_tokens"` // including tokens for reasoning
 	} `json:"usage"`
 }
 
@@ -87,8 +87,8 @@ func (c *codex) event(b []byte) {
 
 var wrapped = lazy(`^(?:/bin/(?:ba|z)sh -lc|/bin/sh -c|bash -lc) (?:"((?s:.*))"|'((?s:.*))')$`)
 
-// item reads one thing that the agent did. An item of type error is only a warning: an error that ends a turn is an
-// event.
+// item handles one item, such as a message or a command. An item of type error is only a warning; the error that ends a
+// turn is an event of its own.
 func (c *codex) item(it codexItem, completed bool) {
 	switch it.Type {
 	case "agent_message", "reasoning":
@@ -97,7 +97,7 @@ func (c *codex) item(it codexItem, completed bool) {
 		}
 	case "command_execution":
 		detail := it.Command
-		if found := wrapped().FindStringSubmatch(detail); found != nil { // without the shell around each command
+		if found := wrapped().FindStringSubmatch(detail); found != nil { // without codex's shell around it
 			detail = found[1] + found[2]
 		}
 		c.use(it, it.Type, detail, completed)
@@ -127,7 +127,7 @@ func (c *codex) speak(it codexItem) {
 	c.say(it.Text)
 }
 
-// use passes on a call, and its result when it is completed.
+// use reports a tool call, and its result if the item is completed.
 func (c *codex) use(it codexItem, name, detail string, completed bool) {
 	c.call(tool(it.ID, name, detail))
 	if !completed {
@@ -139,9 +139,10 @@ func (c *codex) use(it codexItem, name, detail string, completed bool) {
 	}
 }
 
-// conclusion looks at the last turn that ended. If CODEX_HOME is below the directory for temporary files, codex cannot
-// start its sandbox: every command fails, no event reports it, and the turn completes. The sign is two or more messages
-// of the model without any tool call between them.
+// conclusion finds the class of the run from the last turn that ended. One failure is not in the stream: if CODEX_HOME
+// is below the directory for temporary files, codex cannot start its sandbox. Then every command fails, no event
+// reports it, and the turn completes. The only sign is two or more messages of the model without any tool call between
+// them.
 func (c *codex) conclusion(e Exit) {
 	switch {
 	case c.settled && !c.failing:
@@ -152,7 +153,7 @@ func (c *codex) conclusion(e Exit) {
 	case c.settled || c.fatal == "" && c.told != "" && e.Code != 0 && !e.Stopped:
 		v := judge(0, c.told, c.o.Now())
 		if v.at%60 == 0 && v.at != 0 && v.class == LimitHit {
-			v.at += 60 // "try again at 2:58 PM" has no seconds: the limit ends within that minute
+			v.at += 60 // "try again at 2:58 PM" names a minute: the limit ends within it
 		}
 		c.failed(v, c.told)
 	default:

@@ -2,30 +2,32 @@ package agents
 
 import "io"
 
-// Options are settings that a decoder needs before the stream begins.
+// Options are the settings of a decoder.
 type Options struct {
-	// Now returns Unix seconds, for limits whose end is given in words ("resets 6:13pm").
+	// Now returns the current time in Unix seconds. It is needed where an agent names a time of day ("resets 6:13pm").
 	Now func() int64
-	// Before is the Outcome.Total of the run that this run continues: some agents count whole conversations.
+	// Before is Outcome.Total of the previous run, if this run continues its conversation. Some agents report the usage
+	// of the whole conversation; the decoder subtracts Before from it.
 	Before Spent
-	// Emit receives every event as it arrives, on the goroutine that calls Write. May be nil.
+	// Emit is called with every event as soon as it is decoded, in the goroutine that calls Write. It may be nil.
 	Emit func(Event)
 }
 
-// Decoder reads the standard output of one process. Write accepts bytes in pieces of any size and never fails. Call End
-// once, after the last Write.
+// Decoder decodes the standard output of one agent process. Write accepts bytes in pieces of any size and never fails.
+// Call End once, after the last Write; it returns the conclusion.
 type Decoder interface {
 	io.Writer
 	End(Exit) Outcome
 }
 
-// agent reads the stream of one kind of agent.
+// agent is the part of a decoder that differs between the kinds of agents.
 type agent interface {
 	event(object []byte)
-	conclusion(Exit) // calls fail if the run did not succeed
+	conclusion(Exit) // calls run.fail if the run did not succeed
 }
 
-// decoders maps the names of JSON streams in agent cards to constructors. A new kind is one file and one line here.
+// decoders maps the name of a JSON stream to its constructor. An agent card (the configuration of one agent program:
+// its command, flags, output) uses that name. To support a new kind, add a file and a line here.
 var decoders = map[string]func(*run) agent{
 	"claude":   func(r *run) agent { return &claude{run: r} },
 	"codex":    func(r *run) agent { return &codex{run: r} },
@@ -33,7 +35,7 @@ var decoders = map[string]func(*run) agent{
 	"opencode": func(r *run) agent { return &opencode{run: r} },
 }
 
-// New returns the decoder that agent cards call name, or false if there is none.
+// New returns the decoder for a name in agent cards. The result false means that no decoder has that name.
 func New(name string, o Options) (Decoder, bool) {
 	if o.Emit == nil {
 		o.Emit = func(Event) {}

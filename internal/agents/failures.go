@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// verdict is the conclusion from a message or an HTTP status about a failure.
+// verdict is the result of judging a failure by its message or HTTP status.
 type verdict struct {
 	class Class // "": unknown
 	at    int64 // when to try again, in Unix seconds; 0: not given
 }
 
-// phrases are parts of the error messages of providers and agents, in lower case, in the order of the search: failures
-// that need a person first, then those that need a new conversation, then temporary ones.
+// phrases are parts of the error messages of providers and agents, in lower case, each with its class. They are
+// searched in this order: first failures that need a person, then those that need a new conversation, then temporary
+// ones.
 var phrases = []struct {
 	class Class
 	any   []string
@@ -65,15 +66,16 @@ func spoken(low string) Class {
 	return ""
 }
 
-// byStatus maps HTTP statuses to classes; 500 stands for all from 500 on. A message of one of the classes in wordsWin
-// overrides the status.
+// byStatus maps HTTP statuses to classes; 500 stands for 500 and above. If a message has one of the classes in
+// wordsWin, the message decides and not the status.
 var (
 	byStatus = map[int]Class{401: Auth, 402: Billing, 403: Auth, 404: Config, 408: Overloaded, 413: TooLong,
 		429: RateLimited, 500: Overloaded}
 	wordsWin = map[int][]Class{403: {Billing, LimitHit}, 404: {Lost}, 429: {Billing, LimitHit}}
 )
 
-// judge finds the class of a failure from its HTTP status (0: unknown) and its message.
+// judge finds the class of a failure from its HTTP status (0: unknown) and its message. `now` is the time in Unix
+// seconds.
 func judge(status int, said string, now int64) verdict {
 	low := strings.ToLower(said)
 	if status == 0 {
@@ -87,7 +89,7 @@ func judge(status int, said string, now int64) verdict {
 	case known:
 		v.class = class
 	case status >= 400 && strings.Contains(low, "tool_result") && strings.Contains(low, "tool_use"):
-		v.class = Lost // the history was cut between a call and its result, so it cannot continue
+		v.class = Lost // the history lacks the result of a tool call, so the conversation cannot continue
 	case status >= 400 && v.class == "":
 		v.class = Config
 	}
@@ -97,15 +99,15 @@ func judge(status int, said string, now int64) verdict {
 	return v
 }
 
-// outOfCredit reports whether OpenAI says that an account has no credit. Google's message for a quota that renews
-// itself begins alike, but names the quota.
+// outOfCredit reports whether a message of OpenAI says that an account has no credit. Google uses the same words for a
+// quota that renews itself, but names the quota.
 func outOfCredit(low string) bool {
 	return strings.Contains(low, "check your plan and billing details") &&
 		!strings.Contains(low, "quota exceeded for metric")
 }
 
-// telling returns the line that explains the failure: the first one with a phrase of the class, or else the last one. A
-// line that ends in a colon, or is followed by an arrow, continues on the next line.
+// telling returns the line of s that explains the failure: the first line with a phrase of class c, or the last line if
+// there is none. If the line ends in a colon, or an arrow begins the next line, telling adds the next line.
 func telling(s string, c Class) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
@@ -123,7 +125,7 @@ func telling(s string, c Class) string {
 
 var statuses = lazy(`(?:status|code|error|http)[ :="']*([45]\d\d)(?:\D|$)|\(([45]\d\d)\)`)
 
-// statusIn finds an HTTP status in lower-case text: "status 401", "api error: 529", "(429)", `"code":503`.
+// statusIn returns the HTTP status in a lower-case text, or 0: "status 401", "api error: 529", "(429)", `"code":503`.
 func statusIn(low string) int {
 	if found := statuses().FindStringSubmatch(low); found != nil {
 		return number(found[1] + found[2])
@@ -131,7 +133,7 @@ func statusIn(low string) int {
 	return 0
 }
 
-// inner returns the message in an error that is JSON or contains JSON.
+// inner returns the message inside an error that is or contains JSON. If it finds none, it returns s.
 func inner(s string) string {
 	for _, key := range []string{`"message":`, `{"detail":`} {
 		_, rest, _ := strings.Cut(s, key)

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// gemini reads `gemini -o stream-json`. Written for the output of 0.61.0.
+// gemini reads the output of `gemini -o stream-json`. It is written for the output of version 0.61.0.
 type gemini struct {
 	*run
-	message string       // the current message, at most MaxText
-	shown   int          // length of the part of message that is already passed on
-	step    bool         // the current answer of the model is counted
-	last    *geminiEvent // the result, unless the agent went on after it
-	problem string       // of an error event
+	message string       // the model's current message, at most MaxText bytes
+	shown   int          // length of the part of message that was emitted already
+	step    bool         // the model's current answer is counted already
+	last    *geminiEvent // the result; nil if the agent continued after it
+	problem string       // message of the last error event
 }
 
 type geminiEvent struct {
@@ -35,7 +35,7 @@ type geminiEvent struct {
 	} `json:"error"`
 	Stats struct {
 		Total  int64 `json:"total_tokens"`
-		Input  int64 `json:"input_tokens"` // including those from a cache
+		Input  int64 `json:"input_tokens"` // including tokens from a cache
 		Output int64 `json:"output_tokens"`
 		Cached int64 `json:"cached"`
 	} `json:"stats"`
@@ -67,7 +67,7 @@ func (g *gemini) event(b []byte) {
 	case "result":
 		g.last = &e
 		s := e.Stats
-		// All other tokens are thoughts, which cost as much as output.
+		// Tokens in the total that are neither input nor output are for thoughts, which cost as much as output.
 		g.used(Spent{Input: max(0, s.Input-s.Cached), CacheRead: s.Cached, Output: max(s.Output, s.Total-s.Input)})
 		g.result(g.out.Last, failed)
 	default:
@@ -82,7 +82,8 @@ func (g *gemini) returned(e geminiEvent, failed bool) {
 	}
 }
 
-// answers counts the model's answers. One answer is all text and calls up to the results of the calls.
+// answers counts the model's answers. Everything that the model writes before it gets the results of its tool calls is
+// one answer.
 func (g *gemini) answers() {
 	if g.last = nil; !g.step {
 		g.turns++
@@ -90,7 +91,7 @@ func (g *gemini) answers() {
 	g.step = true
 }
 
-// hear assembles a message from its pieces, and passes on complete lines.
+// hear adds a piece to the current message, and emits the lines that are complete.
 func (g *gemini) hear(piece string) {
 	g.message = bounded(g.message+piece, MaxText)
 	if i := strings.LastIndexByte(g.message[g.shown:], '\n'); i > 0 {
@@ -101,7 +102,7 @@ func (g *gemini) hear(piece string) {
 	g.other()
 }
 
-// spoken ends the current message.
+// spoken emits the rest of the current message, and ends it.
 func (g *gemini) spoken() {
 	if rest := words(g.message[g.shown:]); rest != "" {
 		g.say(rest)
@@ -112,20 +113,20 @@ func (g *gemini) spoken() {
 	g.message, g.shown = "", 0
 }
 
-// withheld reports whether a call was not permitted. The tools that run commands or write files do not exist unless a
-// mode approves them.
+// withheld reports whether a tool call failed for lack of a permission. A tool that gemini does not know may be such a
+// case: tools that run commands or write files exist only in modes that approve them.
 func withheld(t Tool, e geminiEvent) bool {
 	said := strings.ToLower(e.Error.Type + " " + e.Error.Message)
 	return strings.Contains(said, "denied by policy") || strings.Contains(said, "policy_violation") ||
 		e.Error.Type == "tool_not_registered" && slices.Contains([]Action{Runs, Writes}, t.Action)
 }
 
-// geminiExits maps gemini's own exit codes.
+// geminiExits maps gemini's own exit codes to classes.
 var geminiExits = map[int]Class{
 	41: Auth, 42: Config, 44: Config, 52: Config, 53: Capped, 55: Config, 130: Interrupted,
 }
 
-// conclusion looks at the result, then at the exit code.
+// conclusion finds the class of the run, first from the result, then from the exit code.
 func (g *gemini) conclusion(e Exit) {
 	g.spoken()
 	switch {
@@ -148,21 +149,21 @@ func (g *gemini) conclusion(e Exit) {
 
 func (g *gemini) failure(e Exit, said, message string) {
 	v := judge(0, said, g.o.Now())
-	own := cmp.Or(geminiExits[e.Code], judge(e.Code+256, "", 0).class) // the HTTP status, modulo 256
+	own := cmp.Or(geminiExits[e.Code], judge(e.Code+256, "", 0).class) // it may exit with the HTTP status modulo 256
 	if v.class == "" || own != "" && e.Code < 128 {
 		v.class = own
 	}
 	if message == "" {
 		message = telling(said, v.class)
 	}
-	if strings.Contains(said, "daily quota") { // the message has no time
+	if strings.Contains(said, "daily quota") { // the message does not say when
 		v.at = quotaDay(time.Unix(g.o.Now(), 0))
 	}
 	g.failed(v, message)
 }
 
-// cut concludes about a run that wfs stopped. Gemini repeats failed requests for minutes, and reports it only on
-// standard error.
+// cut finds the class of a run that wfs stopped. If the run was repeating a failed request, the class is that
+// failure's. Gemini repeats for minutes, and reports it only on standard error.
 func (g *gemini) cut(e Exit) {
 	i := strings.LastIndex(e.Stderr, "failed with status ")
 	if i < 0 || !strings.Contains(e.Stderr[i:], "Retrying with backoff") {
@@ -173,8 +174,8 @@ func (g *gemini) cut(e Exit) {
 	g.failed(judge(0, line, g.o.Now()), "a request "+line)
 }
 
-// nothing concludes about a run that reports success without any answer of the model: if gemini cannot read a setting,
-// it sends no request and exits with 0.
+// nothing finds the class of a run that reports success, although the model gave no answer. If gemini cannot read a
+// setting, it sends no request and exits with 0.
 func (g *gemini) nothing(e Exit) {
 	if _, said, found := strings.Cut(e.Stderr, "Invalid configuration in "); found {
 		said, _, _ = strings.Cut(said, "Please fix")

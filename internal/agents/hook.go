@@ -5,22 +5,22 @@ import (
 	"io"
 )
 
-// Hook is the input of a hook that an agent runs: one action that it is about to do or has done.
+// Hook is the input of a hook: a command that the agent runs when it is about to do something, or has done it.
 type Hook struct {
 	Event        string // "PreToolUse", "PostToolUse", "Stop", "SessionStart", "SessionEnd"
 	Conversation string
 	Dir          string // the agent's working directory
 	Tool         Tool
-	Command      string // the whole command that a tool runs; "" for other tools
-	Last         string // the agent's last message, if reported; at most MaxText bytes
-	Why          string // why the conversation begins or ends, in the agent's term
+	Command      string // the whole shell command, if the tool runs one; otherwise ""
+	Last         string // the agent's last message, if the agent sends it; at most MaxText bytes
+	Why          string // why the conversation begins or ends, in the agent's own term
 	Model        string
 }
 
-// maxHook bounds the input of a hook, in bytes: a tool's result may be a large file.
+// maxHook is the maximum size of a hook's input, in bytes. It is large, because the input may contain a whole file.
 const maxHook = 64 << 20
 
-// ReadHook reads the input that Claude Code gives its hooks. It ignores unknown fields, and fields may be missing.
+// ReadHook decodes the input that Claude Code sends to its hooks. It ignores unknown fields; missing fields stay empty.
 func ReadHook(r io.Reader) (Hook, error) {
 	var in struct {
 		Event     string          `json:"hook_event_name"`
@@ -39,10 +39,10 @@ func ReadHook(r io.Reader) (Hook, error) {
 	}
 	h := Hook{Event: in.Event, Conversation: in.Session, Dir: in.Dir, Last: bounded(in.Last, MaxText),
 		Why: in.Source + in.Reason}
-	_ = json.Unmarshal(in.Model, &h.Model) // a name, if there is one
+	_ = json.Unmarshal(in.Model, &h.Model) // stays empty if it is not a string
 	if in.ToolName != "" {
 		var args input
-		_ = json.Unmarshal(in.ToolInput, &args) // some tools take other input
+		_ = json.Unmarshal(in.ToolInput, &args) // the input of some tools has another type
 		h.Tool = tool(in.ToolID, in.ToolName, args.detail())
 		if h.Tool.Action == Runs {
 			h.Command, _ = args["command"].(string)

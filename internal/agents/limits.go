@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// farthest is the longest accepted time until a limit ends, in seconds: the longest known limit is a month.
+// farthest is the longest time, in seconds, until the end of a limit that is believed. The longest known limit is a
+// month.
 const farthest = 35 * 24 * 3600
 
 const (
@@ -17,8 +18,9 @@ const (
 	from   = `(?i)(?:resets?|again|available|until)(?: at| on)? (?:[a-z]+,? )*?`
 )
 
-// resets are the ways in which agents and providers state when a limit ends. Each reader gets the groups of its pattern
-// and the current time in the local time zone, and returns Unix seconds; 0: not a time.
+// resets lists the forms in which agents and providers write when a limit ends. The function of a form gets the groups
+// that the pattern matched, and the current time in the local time zone. It returns Unix seconds, or 0 if the text is
+// not a time.
 var resets = []struct {
 	pattern func() *regexp.Regexp
 	read    func(found []string, now time.Time) int64
@@ -39,8 +41,8 @@ var resets = []struct {
 		`(\d{1,2})(?::(\d\d))?(?::\d\d)? ?([ap]m)?\b(?:,? \(?([a-z_/+-]+))?`), clock},
 }
 
-// resetIn finds the end of a limit in a text, in Unix seconds; 0: none. A time of day means the next such time, in the
-// zone that the text names, or else in the zone of now.
+// resetIn returns when the limit in a text ends, in Unix seconds, or 0 if the text does not say it. A time of day means
+// the next such time, in the time zone that the text names; if it names none, in the zone of `now`.
 func resetIn(said string, now time.Time) int64 {
 	if now.Unix() == 0 {
 		return 0
@@ -88,7 +90,7 @@ func unix(t time.Time, err error) int64 {
 	return t.Unix()
 }
 
-// timeOfDay reads a time of day: "2:58 PM", "14:58". A number alone is not one.
+// timeOfDay reads a time of day, such as "2:58 PM" or "14:58". For a number alone, ok is false.
 func timeOfDay(found []string) (hour, minute int, ok bool) {
 	hour, minute = number(found[4]), number(found[5])
 	half := strings.ToLower(found[6])
@@ -101,7 +103,7 @@ func timeOfDay(found []string) (hour, minute int, ok bool) {
 	return hour, minute, hour <= 23 && minute <= 59 && (half != "" || found[5] != "")
 }
 
-// clock returns the next moment with the time of day, and date, in the text.
+// clock returns the next moment, in Unix seconds, that has the text's time of day, and its date if there is one.
 func clock(found []string, now time.Time) int64 {
 	hour, minute, ok := timeOfDay(found)
 	if !ok {
@@ -114,7 +116,7 @@ func clock(found []string, now time.Time) int64 {
 	}
 	onClock := func(year int, month time.Month, day int) time.Time {
 		t := time.Date(year, month, day, hour, minute, 0, 0, now.Location())
-		if t.Hour() != hour { // this hour is skipped in spring: take the later of the two readings
+		if t.Hour() != hour { // summer time begins and skips this hour: of the two readings take the later
 			t = t.Add(time.Hour)
 		}
 		return t
@@ -122,21 +124,21 @@ func clock(found []string, now time.Time) int64 {
 	year, month, day := now.Date()
 	if found[1] == "" {
 		t := onClock(year, month, day)
-		if t.Unix()+59 < now.Unix() { // the text has minutes, not seconds
+		if t.Unix()+59 < now.Unix() { // 59, because the text has no seconds
 			t = onClock(year, month, day+1)
 		}
 		return t.Unix()
 	}
 	named, _ := time.Parse("Jan", found[1])
 	t := onClock(cmp.Or(number(found[3]), year), named.Month(), number(found[2]))
-	if found[3] == "" && t.Before(now.AddDate(0, -6, 0)) { // said in December about January
+	if found[3] == "" && t.Before(now.AddDate(0, -6, 0)) { // a date in January, written in December
 		t = onClock(year+1, named.Month(), number(found[2]))
 	}
 	return t.Unix()
 }
 
-// quotaDay returns when Google's daily quotas renew: at midnight in California
-// (https://ai.google.dev/gemini-api/docs/rate-limits). Without a time zone database it assumes UTC-8.
+// quotaDay returns when Google's daily quotas renew next, in Unix seconds: at midnight in California
+// (https://ai.google.dev/gemini-api/docs/rate-limits). If the system has no time zone database, it assumes UTC-8.
 func quotaDay(now time.Time) int64 {
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {

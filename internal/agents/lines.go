@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Lines calls Line for each line of a stream, cut to Most bytes.
+// Lines is a writer that calls Line for each line of the bytes written to it. Longer lines are cut to Most bytes.
 type Lines struct {
 	Most int
 	Line func(string)
-	part []byte // of an unfinished line
+	part []byte // beginning of a line whose end has not arrived yet
 }
 
 func (l *Lines) Write(p []byte) (int, error) {
@@ -27,13 +27,14 @@ func (l *Lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush passes on the unfinished last line.
+// Flush calls Line for the last line, if it has no newline.
 func (l *Lines) Flush() {
 	l.Line(string(l.part))
 	l.part = l.part[:0]
 }
 
-// text reads agents that print for people: every line is a message, and only the exit code shows how the run went.
+// text decodes agents that print for people. Every line becomes a Text event. Only how the process
+// ended shows how the run went.
 type text struct {
 	Lines
 	last string
@@ -62,7 +63,7 @@ func (t *text) End(e Exit) Outcome {
 	return o
 }
 
-// bounded returns s as valid UTF-8, cut at a rune to at most `most` bytes.
+// bounded returns s as valid UTF-8, cut between runes to at most `most` bytes.
 func bounded(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
@@ -93,7 +94,7 @@ func lastLine(s string) string {
 	return oneLine(s[strings.LastIndexByte(s, '\n')+1:], maxMessage)
 }
 
-// lazy compiles a pattern at its first use: most commands need none.
+// lazy returns a function that compiles the pattern at its first call, because most commands of wfs need none.
 func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// opencode reads `opencode run --format json`. It has no final event: the end is a step that stops for another reason
-// than a tool call. Written for the output of 1.18.33.
+// opencode reads the output of `opencode run --format json`. The stream has no final event. The run is complete if the
+// last step stopped for another reason than a tool call. It is written for the output of version 1.18.33.
 type opencode struct {
 	*run
 	open    bool           // a step has begun but not ended
-	reason  string         // of the last step's end
-	problem *opencodeError // the last one, since the last step
+	reason  string         // why the last step ended
+	problem *opencodeError // the last error since the last step
 }
 
 type opencodeEvent struct {
@@ -69,7 +69,7 @@ func (c *opencode) event(b []byte) {
 		c.say(p.Text)
 	case "reasoning":
 		c.think(p.Text)
-	case "tool_use": // arrives when the call is over
+	case "tool_use": // sent when the call has ended
 		c.ran(e)
 	case "step_finish":
 		c.open, c.reason = false, p.Reason
@@ -99,7 +99,7 @@ func (c *opencode) ran(e opencodeEvent) {
 	}
 }
 
-// conclusion looks at the last error first, then at why the last step ended.
+// conclusion finds the class of the run, first from the last error, then from the reason why the last step ended.
 func (c *opencode) conclusion(e Exit) {
 	switch {
 	case c.problem != nil:
@@ -115,14 +115,14 @@ func (c *opencode) conclusion(e Exit) {
 	}
 }
 
-// opencodeErrors maps error names that are more specific than their messages.
+// opencodeErrors maps error names to classes, where the name says more than the error's message.
 var opencodeErrors = map[string]Class{
 	"MessageAbortedError": Interrupted, "ContextOverflowError": TooLong, "MessageOutputLengthError": Crashed,
 }
 
 func (c *opencode) failure(p opencodeError, e Exit) {
 	d := p.Data
-	if p.Name == "UnknownError" { // "Check server logs for details."
+	if p.Name == "UnknownError" { // its message says only "Check server logs for details."
 		for line := range strings.Lines(e.Stderr) {
 			if strings.Contains(line, " message=failed ") {
 				d.Message = logged(line, "error")

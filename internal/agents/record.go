@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// RecordVersion is the version of Record's format.
+// RecordVersion is the version of the format of Record.
 const RecordVersion = 1
 
-// Record is an event in a run's log: one JSON object on a line.
+// Record is one line of a run's log: an event and its time, as a JSON object.
 type Record struct {
 	V  int       `json:"v"`
 	At time.Time `json:"at"` // UTC
 	Event
 }
 
-// EncodeRecord returns the line, including its newline.
+// EncodeRecord returns an event as a line of the log, with its newline.
 func EncodeRecord(at time.Time, e Event) []byte {
 	line, err := json.Marshal(Record{RecordVersion, at.UTC(), e})
-	if err != nil { // the cost is not a finite number
+	if err != nil { // a cost that is infinite or not a number
 		e.Spent.USD, e.Limited.Used = 0, 0
 		line, _ = json.Marshal(Record{RecordVersion, at.UTC(), e})
 	}
 	return append(line, '\n')
 }
 
-// DecodeRecord reads a line. It returns false for a line that is not a record: a fragment, because the middle of the
-// log was cut out or its writer was killed, or a record of a newer wfs.
+// DecodeRecord decodes a line of the log. It returns false if the line is not a whole record (the middle of a long log
+// is cut out, or the writer was killed), or if a newer wfs wrote it.
 func DecodeRecord(line []byte) (Record, bool) {
 	var r Record
 	err := json.Unmarshal(line, &r)

@@ -6,30 +6,32 @@ import (
 	"strings"
 )
 
-// Bounds of the data that is kept about a whole run.
+// Maximum sizes of the data that is stored about a run.
 const (
 	maxWord    = 200 // bytes of an id, a name, a version
 	maxMessage = 500 // bytes of the reason for a failure
-	maxOpen    = 256 // tool calls without a result so far
+	maxOpen    = 256 // number of tool calls that have no result yet
 	maxProse   = 1 << 10
-	maxLine    = 4 << 20 // bytes of a line; an edit had 3 MB once. The events that matter are small
+	maxLine    = 4 << 20 // bytes of a line. An edit of 3 MB was seen; the events that matter are small
 	maxDenials = 50
 )
 
-// run is the part that all decoders of JSON streams share: it finds the objects, emits events, and counts.
+// run is the part that all decoders of JSON streams share. It finds the JSON objects in the output, emits events, and
+// counts.
 type run struct {
 	Lines
 	o     Options
 	out   Outcome
 	agent agent
 	turns int
-	calls []Tool // begun, without a result so far; oldest first
-	prose string // the last line that is not JSON
-	fatal Class  // class of the last failed request, if repeating it cannot help
-	why   string // the reason for fatal
+	calls []Tool // tool calls that have no result yet, oldest first
+	prose string // the last output line that is not JSON
+	fatal Class  // class of the last failed request, if repeating the request cannot help
+	why   string // error message that belongs to fatal
 }
 
-// End returns the conclusion. Each agent looks first at how its stream ended, then at the exit code and standard error.
+// End returns the conclusion about the run. It is OK unless the agent's conclusion says otherwise, or tool calls were
+// refused for lack of a permission.
 func (r *run) End(e Exit) Outcome {
 	r.Flush()
 	r.out.Class = OK
@@ -49,13 +51,13 @@ func (r *run) End(e Exit) Outcome {
 	return r.out
 }
 
-// decode reads an object into a struct. A field of an unexpected type stays empty.
+// decode decodes an object into a struct. If a field has an unexpected type, it stays empty.
 func decode(b []byte, into any) { _ = json.Unmarshal(b, into) }
 
-// line reads one line with one object or several. It skips lines that are incomplete or too long.
+// line decodes the JSON objects in one line. It skips lines that are incomplete or too long.
 func (r *run) line(line string) {
 	line = strings.TrimSpace(line)
-	line = strings.TrimPrefix(line[strings.LastIndexByte(line, '\r')+1:], "\ufeff") // after a progress bar
+	line = strings.TrimPrefix(line[strings.LastIndexByte(line, '\r')+1:], "\ufeff") // without a progress bar
 	switch {
 	case line == "":
 		return
@@ -70,10 +72,10 @@ func (r *run) line(line string) {
 	}
 }
 
-// other reports that the agent is alive.
+// other emits an event which only shows that the agent is alive.
 func (r *run) other() { r.o.Emit(Event{Kind: Other}) }
 
-// started records the agent's conversation.
+// started emits that a conversation began or continues, and stores its id, model and version.
 func (r *run) started(conversation, model, version string) {
 	set(&r.out.Conversation, conversation)
 	set(&r.out.Model, model)
@@ -105,7 +107,7 @@ func (r *run) used(s Spent) {
 	r.o.Emit(Event{Kind: Usage, Spent: s})
 }
 
-// result reports that the agent ended a turn.
+// result emits that the agent ended a turn.
 func (r *run) result(text string, failed bool) {
 	r.o.Emit(Event{Kind: Result, Text: words(text), Failed: failed})
 }
@@ -114,7 +116,7 @@ func tool(id, name, detail string) Tool {
 	return Tool{bounded(id, maxWord), bounded(name, maxWord), actionOf(name), oneLine(detail, MaxDetail)}
 }
 
-// call records a tool call, unless it is recorded already.
+// call emits and stores a tool call, unless a stored call has its id.
 func (r *run) call(t Tool) {
 	if t.ID != "" && r.called(t.ID) >= 0 {
 		return
@@ -124,12 +126,12 @@ func (r *run) call(t Tool) {
 	r.o.Emit(Event{Kind: ToolCall, Tool: t})
 }
 
-// called returns the index of an open call, or -1.
+// called returns the index of the stored call with this id, or -1.
 func (r *run) called(id string) int {
 	return slices.IndexFunc(r.calls, func(t Tool) bool { return t.ID == bounded(id, maxWord) })
 }
 
-// back reports the result of a call.
+// back emits the result of a tool call, and returns the call.
 func (r *run) back(id string, failed bool, said string) Tool {
 	t := Tool{ID: bounded(id, maxWord)}
 	if i := r.called(id); i >= 0 {
@@ -148,7 +150,7 @@ func (r *run) denied(t Tool) bool {
 	return t.ID != "" && slices.ContainsFunc(r.out.Denials, func(d Tool) bool { return d.ID == t.ID })
 }
 
-// deny records a call that was refused for lack of permission, once per call.
+// deny emits and stores a call that was refused for lack of a permission, once for each call.
 func (r *run) deny(t Tool) {
 	if r.denied(t) {
 		return
@@ -159,7 +161,7 @@ func (r *run) deny(t Tool) {
 	r.o.Emit(Event{Kind: Denial, Tool: t})
 }
 
-// retry reports a request that the agent repeats.
+// retry emits that a request failed and that the agent repeats it.
 func (r *run) retry(t Retrying, c Class) {
 	if c != Auth && c != Billing {
 		c = ""
@@ -169,12 +171,12 @@ func (r *run) retry(t Retrying, c Class) {
 	r.o.Emit(Event{Kind: Retry, Retrying: t, Fatal: c})
 }
 
-// fail sets the class and message of a run that did not succeed.
+// fail sets the class of a run that did not succeed, and the message.
 func (r *run) fail(c Class, message string) {
 	r.out.Class, r.out.Message = c, oneLine(inner(message), maxMessage)
 }
 
-// failed is fail for a class that may be unknown.
+// failed calls fail, with Crashed if the verdict's class is unknown. It also sets when to try again.
 func (r *run) failed(v verdict, message string) {
 	if v.class == "" {
 		v.class = Crashed
@@ -183,7 +185,7 @@ func (r *run) failed(v verdict, message string) {
 	r.out.RetryAt = v.at
 }
 
-// ended concludes from the process's exit, if the stream has no conclusion.
+// ended finds the class of a run whose stream does not tell it: from the exit code, the signal, and standard error.
 func (r *run) ended(e Exit) {
 	v := judge(0, e.Stderr+"\n"+r.prose, r.o.Now())
 	said := oneLine(r.prose, maxMessage)
@@ -199,7 +201,7 @@ func (r *run) ended(e Exit) {
 		r.fail(Interrupted, e.Signal)
 	case e.Signal != "":
 		r.fail(Crashed, "ended by "+e.Signal)
-	case e.Code == 126 || e.Code == 127: // a shell's exit codes for a program that it cannot run or find
+	case e.Code == 126 || e.Code == 127: // a shell exits with these codes if it cannot run or find a program
 		r.fail(Config, said)
 	case e.Code == 0 && v.class != LimitHit:
 		r.fail(NoResult, said)
@@ -208,8 +210,8 @@ func (r *run) ended(e Exit) {
 	}
 }
 
-// askedToStop reports whether the signal is one that users and systems stop programs with, not one of a crash. SIGKILL
-// counts as a crash: if wfs sends it, Stopped is set; otherwise it was the kernel, out of memory.
+// askedToStop reports whether a person or the system ended the process with a signal that asks it to stop. SIGKILL does
+// not count: wfs sets Stopped if it sends SIGKILL, and another SIGKILL is mostly the kernel's, out of memory.
 func askedToStop(e Exit) bool {
 	if e.Signal == "" {
 		return slices.Contains([]int{129, 130, 143}, e.Code)

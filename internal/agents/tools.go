@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// actions are the agents' tools, in lower case.
+// actions lists the names of the agents' tools by their effect, in lower case.
 var actions = map[Action][]string{
 	Runs: {"bash", "run_shell_command", "shell", "command_execution", "exec", "local_shell"},
 	Writes: {"write", "edit", "multiedit", "notebookedit", "write_file", "replace", "edit_file", "patch", "apply_patch",
@@ -28,7 +28,7 @@ func actionOf(name string) Action {
 // input holds the arguments of a tool.
 type input map[string]any
 
-// detail returns the argument that says most about a call.
+// detail returns the argument that describes the call best, or "".
 func (in input) detail() string {
 	for _, name := range []string{"command", "file_path", "filePath", "notebook_path", "pattern", "path", "url", "query",
 		"description", "prompt", "name"} {
@@ -39,7 +39,8 @@ func (in input) detail() string {
 	return ""
 }
 
-// risks matches commands that may destroy files, and git commands by their options. It does not look past ; | and &.
+// risks matches commands that may destroy files, and git commands by their options. It matches options only up to the
+// next ; | or &.
 var risks = lazy(`(?:^|[\s;|&()'"<>{}$/` + "`])(?:" +
 	`(rm|mv|rmdir|shred|truncate|unlink|dd)(?:$|[\s;|&()'"<>{}])` +
 	`|(find|rsync)\s[^;|&]*\s--?delete` +
@@ -50,8 +51,9 @@ var risks = lazy(`(?:^|[\s;|&()'"<>{}$/` + "`])(?:" +
 	`|(switch)\s(?:[^;|&]*\s)?(?:-\w*[fC]|--force|--discard-changes)` +
 	`|(branch)\s(?:[^;|&]*\s)?-\w*[fD]))`)
 
-// Risk returns the part of a shell command that may destroy files that are in no checkpoint: "rm", "git clean". It
-// returns "" if it finds none. It does not parse the shell's syntax, and prefers a false alarm to a miss.
+// Risk returns the name of a command in a shell command line that may destroy files which are in no checkpoint, such as
+// "rm" or "git clean", or "" if it finds none. It does not parse the shell's syntax, and prefers a false alarm to a
+// miss.
 func Risk(command string) string {
 	found := risks().FindStringSubmatch(command)
 	if found == nil {

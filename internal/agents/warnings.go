@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// OwnWait is the longest time that an agent may wait before it repeats a request, in seconds. A longer wait is better
-// done by wfs: a waiting session says so, and survives a restart.
+// OwnWait is the longest time, in seconds, that an agent may wait before it repeats a request. For a longer wait, wfs
+// stops the agent and waits itself: it shows that the session waits, and continues after a restart.
 const OwnWait = 90
 
-// Bounds for reading standard error, in bytes.
+// Maximum sizes for reading standard error, in bytes.
 const (
-	maxWarning  = 16 << 10 // of one line
-	maxAttempts = 4 << 10  // of a failure that is reported on several lines
+	maxWarning  = 16 << 10 // one line
+	maxAttempts = 4 << 10  // one failure that the agent reports on several lines
 )
 
-// NewWarnings returns a reader for the standard error of an agent, by the name of its decoder. Some agents report
-// failed requests and waits only there. The reader emits events of kind Retry. Its Write accepts bytes in pieces of any
-// size and never fails. NewWarnings returns nil for agents that report nothing there.
+// NewWarnings returns a writer that decodes the standard error of an agent; name is the name of its decoder. Some
+// agents report failed requests and waits only there. The writer emits Retry events. Its Write accepts bytes in pieces
+// of any size and never fails. NewWarnings returns nil for agents that report nothing there.
 func NewWarnings(name string, o Options) io.Writer {
 	w := &warnings{o: o}
 	read := map[string]func(string){"gemini": w.gemini, "opencode": w.opencode}[name]
@@ -31,13 +31,13 @@ func NewWarnings(name string, o Options) io.Writer {
 
 type warnings struct {
 	o       Options
-	failure string // gemini's failure so far, from "Attempt" to the line with the delay
+	failure string // gemini's report of a failure, as far as read: from "Attempt" to the line with the delay
 }
 
 var retrying = lazy(`^Attempt (\d+) (?:failed: )?(.*?)Retrying (?:after (\d+)\D*ms|with backoff)`)
 
-// gemini reads "Attempt 1 failed: You exceeded …" and further lines up to "… Retrying after 46210ms...". A failure with
-// only a status ("Attempt 1 failed with status 429. Retrying with backoff...") has no delay.
+// gemini reads "Attempt 1 failed: You exceeded …" and the lines after it, up to "… Retrying after 46210ms...". A report
+// that names only a status ("Attempt 1 failed with status 429. Retrying with backoff...") has no delay.
 func (w *warnings) gemini(line string) {
 	if strings.HasPrefix(line, "Attempt ") {
 		w.failure = ""
@@ -49,13 +49,13 @@ func (w *warnings) gemini(line string) {
 	if found != nil {
 		w.retry(number(found[1]), found[2], int64(number(found[3])))
 	}
-	if found != nil || len(w.failure) > maxAttempts { // otherwise it continues on the next line
+	if found != nil || len(w.failure) > maxAttempts { // if not, the report continues on the next line
 		w.failure = ""
 	}
 }
 
-// opencode reads opencode's log, which is set to errors only. It takes failed requests of the work itself, and skips
-// those that ask for the work's title.
+// opencode reads opencode's log, which the agent card limits to errors. It reports failed requests of the work itself,
+// and skips the requests that ask the model for a title of the work.
 func (w *warnings) opencode(line string) {
 	if !strings.Contains(line, `message="stream error"`) || strings.Contains(line, " small=true ") {
 		return
@@ -77,7 +77,8 @@ func logged(line, name string) string {
 	return found[1] + found[2]
 }
 
-// retry reports a repeated request. It is Fatal if repeating cannot help, or if the delay is longer than OwnWait.
+// retry emits that the agent repeats a request. It sets Fatal if repeating cannot help, or if the delay is longer than
+// OwnWait.
 func (w *warnings) retry(attempt int, why string, delayMillis int64) {
 	now := w.o.Now()
 	v := judge(0, why, now)

@@ -8,20 +8,20 @@ import (
 	"path/filepath"
 )
 
-// ErrReplaced is returned if the open file is no longer the one at its path, because another process deleted or
-// replaced it and new data would be lost. It is also returned if another process wrote to the file, so that its content
-// is unknown.
+// ErrReplaced is returned if another process deleted, replaced or wrote to the open file. Data appended to a deleted
+// file would be lost, and after another process's write the file's content is unknown.
 var ErrReplaced = errors.New("file was deleted, replaced or changed by another process")
 
-// Appender appends to one file, durably. It is for one goroutine.
+// Appender appends to one file durably. Only one goroutine may use it.
 type Appender struct {
 	f    *os.File
-	info fs.FileInfo // identity of the file
-	size int64       // its expected size
-	err  error       // the first failure; it stops all later writes
+	info fs.FileInfo // identity of the open file
+	size int64       // the size that the file should have
+	err  error       // the first failure; after it every write fails
 }
 
-// OpenAppend opens the file at path for appending. If there is none, it creates one with mode 0600 and a durable name.
+// OpenAppend opens the file at `path` for appending. If the file is missing, OpenAppend creates it durably, with mode
+// 0600.
 func OpenAppend(path string) (*Appender, error) {
 	const flag = os.O_WRONLY | os.O_APPEND
 	f, err := openRegular(path, flag)
@@ -43,8 +43,8 @@ func OpenAppend(path string) (*Appender, error) {
 	return &Appender{f: f, info: info, size: info.Size()}, nil
 }
 
-// Append writes data at the file's end and returns when it is on the disk. After an error it is unknown how much was
-// written, so every later call returns the same error.
+// Append writes data at the end of the file, and returns when the data is on the disk. After an error it is unknown how
+// much was written, so every later call returns the same error.
 func (a *Appender) Append(data []byte) error {
 	if a.err == nil {
 		a.err = a.append(data)
@@ -65,5 +65,5 @@ func (a *Appender) append(data []byte) error {
 	return flush(a.f)
 }
 
-// Close closes the file. All appended data is durable already.
+// Close closes the file. It does not sync, because Append has made all data durable.
 func (a *Appender) Close() error { return a.f.Close() }

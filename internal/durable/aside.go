@@ -11,29 +11,30 @@ import (
 	"strings"
 )
 
-// asideMark stands between the name of a damaged file and its number.
+// asideMark is between the name of a damaged file and a number, in the new name of the file.
 const asideMark = ".corrupt-"
 
-// keptAside is the number of damaged files of one name to keep.
+// keptAside is how many damaged files of one name are kept.
 const keptAside = 3
 
-// IsAside reports whether a name is one that MoveAside or KeepAside gives.
+// IsAside reports whether a name is one of the new names that MoveAside and KeepAside give to damaged files.
 func IsAside(name string) bool {
 	_, _, ok := strings.Cut(name, asideMark)
 	return ok
 }
 
-// MoveAside renames path to "<path>.corrupt-<n>", durably, and returns the new name. It removes the oldest such files
-// if there are more than three. It is an error if path does not exist.
+// MoveAside durably renames the damaged file `path` to "<path>.corrupt-<n>", and returns the new path. If more than
+// three such files exist, it removes the oldest. If `path` does not exist, it returns an error.
 func MoveAside(path string) (string, error) { return aside(path, os.Rename) }
 
-// KeepAside is MoveAside that also leaves a regular file in place, so that it can be replaced atomically.
+// KeepAside does the same as MoveAside, but a regular file stays at `path` too, so that the caller can replace it
+// atomically.
 func KeepAside(path string) (string, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return MoveAside(path)
 	}
 	to, err := aside(path, os.Link)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file system has no hard links
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file system may have no hard links
 		return MoveAside(path)
 	}
 	return to, err
@@ -65,7 +66,7 @@ func aside(path string, how func(from, to string) error) (string, error) {
 	}
 	Hit(AsideMoved)
 	for len(kept) >= keptAside {
-		_ = os.RemoveAll(to(kept[0])) // only cleanup
+		_ = os.RemoveAll(to(kept[0])) // an error is ignored: it only leaves an old file
 		kept = kept[1:]
 	}
 	return to(next), SyncDir(dir)

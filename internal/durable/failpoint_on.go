@@ -14,10 +14,11 @@ import (
 
 var hits atomic.Int64
 
-// Hit kills the process at once, as SIGKILL does, if WFS_FAILPOINT in the environment is the point's name. "name#2"
-// waits for the second hit. With WFS_FAILPOINT_DO set, it runs that shell command at every hit instead (or only at the
-// numbered one), and the process continues. With WFS_FAILPOINT_LOG set, it appends the name of every point it passes to
-// that file.
+// Hit kills the process at once, as SIGKILL does, if the environment variable WFS_FAILPOINT is the name of the point.
+// With "name#2", it kills the process at the second hit only.
+//
+// If WFS_FAILPOINT_DO is set, Hit runs that shell command instead of killing the process, at every hit, or with
+// "name#2" at that hit only. If WFS_FAILPOINT_LOG is set, Hit appends the name of every point to that file.
 func Hit(p Point) {
 	if path := os.Getenv("WFS_FAILPOINT_LOG"); path != "" {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -40,7 +41,7 @@ func Hit(p Point) {
 			panic(fmt.Sprintf("WFS_FAILPOINT: %v", err))
 		}
 	}
-	if !slices.Contains(Points, Point(name)) { // otherwise a test with a misspelt point would always pass
+	if !slices.Contains(Points, Point(name)) { // without this check, a test with a misspelt point would always pass
 		panic(fmt.Sprintf("WFS_FAILPOINT: no point %q", name))
 	}
 	if Point(name) != p {
@@ -63,10 +64,11 @@ func Hit(p Point) {
 	if err != nil {
 		panic(err)
 	}
-	select {} // the signal is on its way
+	select {} // until the signal arrives
 }
 
-// shell runs a command, as another process at this moment. Its output is that of this process.
+// shell runs a command, as if another process acted at this moment. The command's output becomes output of this
+// process.
 func shell(command string) {
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "WFS_FAILPOINT") })
 	attr := &os.ProcAttr{Env: environ, Files: []*os.File{nil, os.Stdout, os.Stderr}}

@@ -2,5 +2,5 @@ package durable
 
 import "os"
 
-// flush writes a file to the disk.
+// flush makes the content of a file durable.
 func flush(f *os.File) error { return f.Sync() }

@@ -11,32 +11,34 @@ import (
 // ErrLocked is returned if another process holds a lock.
 var ErrLocked = errors.New("locked by another process")
 
-// ErrNoLocks is returned on file systems without locks. Reading is safe there, running a session is not.
+// ErrNoLocks is returned if the file system has no file locks. Reading a session is safe there, but running one is not.
 var ErrNoLocks = errors.New("the file system has no file locks")
 
-// maxInfo bounds the text that is read from a lock, in bytes.
+// maxInfo is the maximum number of bytes that are read of a holder's description.
 const maxInfo = 64 << 10
 
-// Readers hold a lock for an instant to see whether it is held, so a lock is tried several times.
+// TryLock and Share try several times, because Probe takes the lock for an instant to see whether it is held.
 const (
 	lockTries = 20
 	lockPause = 10 * time.Millisecond
 )
 
-// LockWait is about how long TryLock and Share wait before they return ErrLocked.
+// LockWait is roughly how long TryLock and Share wait before they return ErrLocked.
 const LockWait = lockTries * lockPause
 
-// Lock is an exclusive advisory lock on a file (flock). The system releases it when its last descriptor is closed,
-// however the process ends: a lock is never stale, and its file is never deleted.
+// Lock is an exclusive advisory lock on a file (flock). The system releases it when the last descriptor of the open
+// file is closed, however the process ends. Therefore a lock never outlives its holders, and a leftover lock file does
+// no harm.
 type Lock struct{ f *os.File }
 
-// TryLock takes the lock at path, and creates the file if needed, with mode 0600. It writes info into the file for
-// people to read. It returns ErrLocked if another process holds the lock for 200 ms.
+// TryLock takes the lock at `path`. It creates the file with mode 0600 if needed, and writes `info`, a description of
+// the holder, into it. It returns ErrLocked if another process still holds the lock after 200 ms.
 func TryLock(path string, info []byte) (*Lock, error) {
 	return tryLock(path, info, func() { time.Sleep(lockPause) })
 }
 
-// Share takes a shared lock at path. It returns ErrLocked if another process holds an exclusive lock for 200 ms.
+// Share takes a shared lock at `path`, which many processes can hold at once. It returns ErrLocked if another process
+// still holds an exclusive lock after 200 ms.
 func Share(path string) (*Lock, error) {
 	for try := 1; ; try++ {
 		l, err := lockOnce(path, false)
@@ -73,7 +75,8 @@ func lockOnce(path string, exclusive bool) (*Lock, error) {
 		f.Close()
 		return nil, err
 	}
-	// The file may have been deleted between open and lock; a lock on a file without a name excludes no other process.
+	// Another process may have deleted the file between open and lock. A lock on a deleted file would exclude no other
+	// process.
 	mine, err := f.Stat()
 	if err == nil {
 		var named fs.FileInfo
@@ -88,7 +91,8 @@ func lockOnce(path string, exclusive bool) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// write is neither durable nor atomic: only the lock matters, and the text is for people.
+// write stores the holder's description. It is neither durable nor atomic, because the text is only for messages, and
+// the lock itself is what counts.
 func (l *Lock) write(info []byte) error {
 	err := l.f.Truncate(0)
 	if err == nil {
@@ -97,15 +101,16 @@ func (l *Lock) write(info []byte) error {
 	return err
 }
 
-// File returns the open file of the lock. A child process that gets it as an extra file holds the lock too, even after
-// Release, until it and all processes that it passed the descriptor to have ended. Other children do not inherit it.
+// File returns the lock's open file. If it is passed to a child process as an extra file, the child holds the lock too,
+// even after Release, until the child and all processes to which it passed the descriptor have ended. Other children do
+// not inherit the lock.
 func (l *Lock) File() *os.File { return l.f }
 
-// Release releases the lock, unless a child holds it too.
+// Release releases the lock. It stays held if a child process has its file.
 func (l *Lock) Release() error { return l.f.Close() }
 
-// Probe reports whether any process holds the lock at path, and the text that its current or last holder wrote. It
-// writes nothing and does not create the file: without the file, no process holds the lock.
+// Probe reports whether any process holds the lock at `path`, and returns the description that the current or last
+// holder wrote. It writes nothing. It does not create a missing file, because then no process holds the lock.
 func Probe(path string) (held bool, info []byte, err error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +119,7 @@ func Probe(path string) (held bool, info []byte, err error) {
 	if err != nil {
 		return false, nil, err
 	}
-	defer f.Close() // releases the shared lock
+	defer f.Close() // also releases the shared lock
 	switch err := lockFile(f, false); {
 	case errors.Is(err, ErrLocked):
 		held = true
@@ -125,8 +130,9 @@ func Probe(path string) (held bool, info []byte, err error) {
 	return held, info, err
 }
 
-// RemoveUnheld removes the file at path if no process holds a lock on it. It locks the file meanwhile, so that a
-// process which has opened it and is about to lock it with TryLock creates it again.
+// RemoveUnheld removes the lock file at `path` if no process holds the lock. It holds the lock while it removes the
+// file. Another process that has opened the file and waits in TryLock then finds the file deleted, and creates a new
+// one.
 func RemoveUnheld(path string) error {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -140,20 +146,20 @@ func RemoveUnheld(path string) error {
 	if err != nil {
 		return err
 	}
-	// another process removed it, and may have created a new one
+	// Another process has removed the file, and may have created a new one, which must stay.
 	if named, err := os.Lstat(path); err != nil || !os.SameFile(mine, named) {
 		return err
 	}
 	return os.Remove(path)
 }
 
-// HasLocks returns ErrNoLocks if the file system of a file has no locks. It writes nothing.
+// HasLocks returns ErrNoLocks if the file system of the file at `path` has no file locks. It writes nothing.
 func HasLocks(path string) error {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // releases the shared lock
+	defer f.Close() // also releases the shared lock
 	if err := lockFile(f, false); !errors.Is(err, ErrLocked) {
 		return err
 	}

@@ -10,16 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// open does not wait for the other end of a FIFO, and does not follow a link. Go adds O_CLOEXEC.
+// open opens a file without waiting for the other end of a FIFO, and without following a symbolic link. Go adds
+// O_CLOEXEC.
 func open(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY, 0o600)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
-		return nil, fmt.Errorf("%s: %w", path, ErrNotRegular) // a link, or a FIFO without a reader
+		return nil, fmt.Errorf("%s: %w", path, ErrNotRegular) // a symbolic link, or a FIFO without a reader
 	}
 	return f, err
 }
 
-// SyncDir makes the names in dir durable. It does nothing on file systems without such an operation.
+// SyncDir makes the names of the files in `dir` durable. On a file system that cannot sync directories, it does
+// nothing.
 func SyncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -48,7 +50,8 @@ func checkOwner(dir string, info fs.FileInfo, others []fs.FileInfo) error {
 	return fmt.Errorf("%w: %s belongs to user %d", ErrNotPrivate, dir, st.Uid)
 }
 
-// FileID returns numbers that are unique to a file on this machine; known is false if there are none.
+// FileID returns the device and inode numbers, which together identify a file on this machine; known is false if the
+// system has none.
 func FileID(info fs.FileInfo) (device, inode uint64, known bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

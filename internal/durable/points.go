@@ -1,9 +1,10 @@
 package durable
 
-// Point names a step of a protocol at which a test may kill the process. Builds without the tag "failpoints" ignore it.
+// Point names a moment in a protocol at which a test may kill the process. Builds without the tag "failpoints" ignore
+// it.
 type Point string
 
-// The points, in the order in which their protocols pass them. Each name states the last finished step.
+// All points, in the order in which the protocols reach them. The name of a point says which step has just finished.
 const (
 	CheckpointAnchored  Point = "checkpoint/anchored"
 	CheckpointStaged    Point = "checkpoint/staged"
@@ -18,61 +19,61 @@ const (
 	OplogWritten        Point = "oplog/written"
 	JournalRotated      Point = "journal/rotated"
 	RescueWritten       Point = "rescue/written"
-	AutoPacked          Point = "auto/packed" // an auto-save's objects exist, the ref still names the one before
+	AutoPacked          Point = "auto/packed" // the auto-save's objects exist, but its ref still names the previous one
 	AutoMoved           Point = "auto/moved"
 	MoveJournaled       Point = "move/journaled"
-	MoveFiles           Point = "move/files" // they are about to be checked once more
+	MoveFiles           Point = "move/files" // next, the move checks the user's files once more
 	MovePlanned         Point = "move/planned"
-	MoveHalf            Point = "move/half" // only the work tree has moved
-	MoveRaw             Point = "move/raw"  // a file is removed, to be written again without git's conversion
+	MoveHalf            Point = "move/half" // the work tree has changed, but index, refs and HEAD have not
+	MoveRaw             Point = "move/raw"  // a file is removed, and is written next, without git's conversion
 	MoveTree            Point = "move/tree"
-	MoveBack            Point = "move/back" // a move failed, and its files are restored
+	MoveBack            Point = "move/back" // the move failed, and its files are restored
 	FinishJournaled     Point = "finish/journaled"
 	FinishBranch        Point = "finish/branch"
 	FinishCommitted     Point = "finish/committed"
-	NameFound           Point = "name/found" // for a new session whose lock is not yet taken
+	NameFound           Point = "name/found" // a free name for a new session is found, but its lock is not taken yet
 	BirthCreated        Point = "birth/created"
-	AnswerGiven         Point = "answer/given"  // by the user, but not yet judged
-	PathsAllowed        Point = "paths/allowed" // but not yet in the exclude file
+	AnswerGiven         Point = "answer/given"  // the user has answered, but the answer is not judged yet
+	PathsAllowed        Point = "paths/allowed" // recorded, but not yet in the exclude file
 	DeleteJournaled     Point = "delete/journaled"
-	DeleteRestored      Point = "delete/restored"  // the session is restored, and the copies still exist
-	WorktreeNoted       Point = "worktree/noted"   // recorded, but nothing is created
-	WorktreeAdded       Point = "worktree/added"   // git knows it
-	WorktreeFilled      Point = "worktree/filled"  // it has git's files
-	WorktreeSetUp       Point = "worktree/set-up"  // it has all files
-	WorktreeDoomed      Point = "worktree/doomed"  // its future name is recorded
-	WorktreeMoved       Point = "worktree/moved"   // renamed, but not recorded
-	WorktreeEmptied     Point = "worktree/emptied" // the directory is removed, git's entry is not
+	DeleteRestored      Point = "delete/restored"  // the session's refs are restored, and their copies still exist
+	WorktreeNoted       Point = "worktree/noted"   // the note about the work tree exists, but no directory yet
+	WorktreeAdded       Point = "worktree/added"   // git has an entry for the work tree
+	WorktreeFilled      Point = "worktree/filled"  // the work tree has the files that git has checked out
+	WorktreeSetUp       Point = "worktree/set-up"  // the work tree has all files
+	WorktreeDoomed      Point = "worktree/doomed"  // the path to which the work tree will be renamed is recorded
+	WorktreeMoved       Point = "worktree/moved"   // the work tree is renamed, but this is not recorded
+	WorktreeEmptied     Point = "worktree/emptied" // the directory is removed, but git's entry is not
 	RunStarted          Point = "run/started"
 	RunEnded            Point = "run/ended"
 	RunJudged           Point = "run/judged"
 	RunDecided          Point = "run/decided"
-	RefLocked           Point = "ref/locked"     // by us, with the new value of a ref or HEAD
-	HeadLogged          Point = "head/logged"    // in its reflog, but HEAD is unchanged
-	RefMoved            Point = "ref/moved"      // but its directory is not synced
-	FilesOut            Point = "files/out"      // the files written to the work tree are on the disk
-	EntryAway           Point = "worktree/away"  // git no longer knows the work tree, its entry is in our directory
-	AsideMoved          Point = "aside/moved"    // a damaged file has another name
-	CloneKnown          Point = "clone/known"    // the clone has its identity, or a new one
-	JournalMended       Point = "journal/mended" // only its undamaged first part is left
-	RefAway             Point = "ref/away"       // the file of a broken ref is moved away
+	RefLocked           Point = "ref/locked"     // the lock of a ref or HEAD has the new value
+	HeadLogged          Point = "head/logged"    // the change is in HEAD's reflog, but HEAD is unchanged
+	RefMoved            Point = "ref/moved"      // the ref has its new value, but its directory is not synced
+	FilesOut            Point = "files/out"      // the files for the work tree are on the disk
+	EntryAway           Point = "worktree/away"  // git's entry for the work tree is moved into a directory of wfs
+	AsideMoved          Point = "aside/moved"    // a damaged file has its new name
+	CloneKnown          Point = "clone/known"    // the clone's identity is recorded
+	JournalMended       Point = "journal/mended" // the journal has only its undamaged beginning
+	RefAway             Point = "ref/away"       // the file of a broken ref is moved aside
 	RefReplanted        Point = "ref/replanted"
 	InboxPosted         Point = "inbox/posted"
-	InboxHeard          Point = "inbox/heard" // its event is durable, the request still exists
+	InboxHeard          Point = "inbox/heard" // the request's event is durable, and the request still exists
 	InboxRemoved        Point = "inbox/removed"
-	SettingsKept        Point = "settings/kept"    // an agent's settings are copied
-	SettingsWritten     Point = "settings/written" // our hooks are in them, or removed again
-	HoldoutLaid         Point = "holdout/laid"     // hold-out tests are in the clean checkout
-	CleanMade           Point = "clean/made"       // a clean checkout's directory exists, empty
-	CleanWritten        Point = "clean/written"    // its files are those of the tree, next to old ones
-	CleanAging          Point = "clean/aging"      // the times for its files are recorded
-	CleanTidied         Point = "clean/tidied"     // old files and its repository are removed
-	CleanSetUp          Point = "clean/setup"      // but nothing is installed yet
-	CleanBrought        Point = "clean/brought"    // packages are there, but their seal is not yet written
+	SettingsKept        Point = "settings/kept"    // an agent's settings are copied to a backup
+	SettingsWritten     Point = "settings/written" // the hooks of wfs are added to the settings, or removed from them
+	HoldoutLaid         Point = "holdout/laid"     // the hold-out tests are in the clean checkout
+	CleanMade           Point = "clean/made"       // the clean checkout's directory exists, and is empty
+	CleanWritten        Point = "clean/written"    // the tree's files are written, and old files still exist
+	CleanAging          Point = "clean/aging"      // the times for the files are recorded, but not set
+	CleanTidied         Point = "clean/tidied"     // old files and the checkout's own repository are removed
+	CleanSetUp          Point = "clean/setup"      // the checkout is ready, but no package is installed
+	CleanBrought        Point = "clean/brought"    // the packages are installed, but their seal is not written
 	PackagesKept        Point = "packages/kept"    // the list of packages at the session's start is stored
 )
 
-// Points are all points, for tests that kill at every one.
+// Points lists all points, for tests that kill the process at each of them.
 var Points = []Point{
 	CheckpointAnchored, CheckpointStaged, CheckpointObjects, CheckpointJournaled, LedgerMoved,
 	SettleIndexLocked, SettleIndex, SettleBranch, SettleHead, SettleDone, OplogWritten, JournalRotated,

@@ -9,15 +9,15 @@ import (
 	"os"
 )
 
-// ErrNotRegular is returned for a path that is not a regular file: a directory, symbolic link, FIFO, socket or device.
+// ErrNotRegular is returned if a path is not a regular file, but a directory, symbolic link, FIFO, socket or device.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrTooLarge is returned for a file that is larger than the caller's limit.
+// ErrTooLarge is returned if a file is larger than the caller allows.
 var ErrTooLarge = errors.New("file is too large")
 
-// ReadFile returns the content of a regular file of at most limit bytes. Errors wrap fs.ErrNotExist, ErrNotRegular or
-// ErrTooLarge, or are those of the system. It never blocks: opening a FIFO returns at once. It does not follow a
-// symbolic link as the last element.
+// ReadFile returns the content of a regular file of at most `limit` bytes. The error wraps fs.ErrNotExist,
+// ErrNotRegular or ErrTooLarge, or comes from the system. ReadFile never blocks: opening a FIFO returns at once. If the
+// last element of the path is a symbolic link, ReadFile does not follow it.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	data, size, err := read(path, limit)
 	if err == nil && size > limit {
@@ -26,13 +26,14 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// ReadBeginning is ReadFile that returns the first limit bytes of a larger file.
+// ReadBeginning does the same as ReadFile, but of a file that is larger than `limit` bytes it returns the first `limit`
+// bytes.
 func ReadBeginning(path string, limit int64) ([]byte, error) {
 	data, _, err := read(path, limit)
 	return data[:min(int64(len(data)), limit)], err
 }
 
-// read reads at most one byte more than limit, and returns the file's size.
+// read returns the content of a file, but at most one byte more than `limit`, and the file's size.
 func read(path string, limit int64) (data []byte, size int64, err error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -54,7 +55,8 @@ func tooLarge(path string, size, limit int64) error {
 	return fmt.Errorf("%s: %w: %d bytes, the limit is %d", path, ErrTooLarge, size, limit)
 }
 
-// openRegular opens path with flag if it is a regular file. With os.O_CREATE the file gets mode 0600.
+// openRegular opens `path` with `flag`. If `path` is not a regular file, it returns ErrNotRegular. With os.O_CREATE a
+// new file has mode 0600.
 func openRegular(path string, flag int) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, notRegular(path, info)

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// RemoveTree removes a directory and everything in it, even read-only directories such as a cache of Go modules.
+// RemoveTree removes a directory and everything in it. It also removes directories that are read-only, as in the Go
+// module cache.
 func RemoveTree(path string) error {
 	err := os.RemoveAll(path)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {

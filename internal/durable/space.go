@@ -2,14 +2,14 @@ package durable
 
 import "golang.org/x/sys/unix"
 
-// Space is the free space of a file system.
+// Space is the free space of a file system, for this user.
 type Space struct {
-	Bytes uint64 // that this user may still write
-	Files uint64 // that may still be created, if the file system counts them
-	Count bool   // Files is known
+	Bytes uint64 // number of bytes that can still be written
+	Files uint64 // number of files that can still be created; see Count
+	Count bool   // whether Files is known
 }
 
-// SpaceAt returns the free space at a path; known is false if the system does not report it.
+// SpaceAt returns the free space of the file system at `path`; known is false if the system does not report it.
 func SpaceAt(path string) (s Space, known bool) {
 	var st unix.Statfs_t
 	if unix.Statfs(path, &st) != nil {

@@ -1,7 +1,7 @@
-// Package durable keeps files and locks that survive a kill at any instruction and a power cut: when a writing call has
-// returned nil, its data is on the disk; before that, the old content is.
+// Package durable writes files and holds locks so that they survive a power cut, and a kill at any instruction. When a
+// function that writes has returned nil, the new data is on the disk; until then, the old content is.
 //
-// Its files are private to the user: mode 0600, directories 0700, independent of the umask.
+// All files that it creates are private to the user: it sets modes 0600 and 0700 whatever the umask is.
 package durable
 
 import (
@@ -12,16 +12,16 @@ import (
 	"path/filepath"
 )
 
-// TempPrefix begins the name of every file that is still being written. Such a file that is found later is from a
-// killed process, and its content was never reported as written.
+// TempPrefix begins the name of a file while it is being written. If such a file remains, its writer was killed before
+// it reported the content as written.
 const TempPrefix = ".tmp-"
 
-// ErrNotPrivate is returned for a path that is a symbolic link or not a directory, or that others may write to.
+// ErrNotPrivate is returned if a path is a symbolic link, is not a directory, or can be written to by other users.
 var ErrNotPrivate = errors.New("not a private directory")
 
-// WriteFile writes data to path, durably and atomically: readers see the old file or the new one. The file gets mode
-// perm, independent of the umask. On error the old file remains; or, if only the directory could not be synced, the new
-// file, which a power cut may undo. No temporary file remains.
+// WriteFile writes data to `path`, durably and atomically: a reader sees either the old file or the new one. The file
+// has mode `perm`, whatever the umask is. After an error the old file remains, with one exception: if only the
+// directory could not be synced, the new file is there, but a power cut may undo it. No temporary file remains.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	if err := replace(path, data, perm, true); err != nil {
 		return err
@@ -29,20 +29,20 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// WriteCache is WriteFile for data that can be recreated. It is atomic, but a power cut may leave the old file, an
-// empty one or none. It saves two waits for the disk.
+// WriteCache writes data that can be recreated. Like WriteFile it is atomic, but it does not wait for the disk: after a
+// power cut the file may be the old one, empty or missing.
 func WriteCache(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, false)
 }
 
 func replace(path string, data []byte, perm fs.FileMode, sync bool) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), TempPrefix+"*") // O_EXCL
+	f, err := os.CreateTemp(filepath.Dir(path), TempPrefix+"*") // opens with O_EXCL
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			f.Close() // harmless if already closed
+			f.Close() // no effect if the file is closed already
 			os.Remove(f.Name())
 		}
 	}()
@@ -53,7 +53,8 @@ func replace(path string, data []byte, perm fs.FileMode, sync bool) (err error) 
 		return err
 	}
 	if sync {
-		// Never retried: after a failed fsync the kernel may drop the pages and report success the second time.
+		// A failed fsync is never retried: the kernel may have dropped the data, and would report success the second
+		// time.
 		if err := flush(f); err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func replace(path string, data []byte, perm fs.FileMode, sync bool) (err error) 
 	return os.Rename(f.Name(), path)
 }
 
-// Truncate cuts the file at path to size bytes, durably.
+// Truncate durably cuts the file at `path` to `size` bytes.
 func Truncate(path string, size int64) error {
 	f, err := openRegular(path, os.O_RDWR)
 	if err != nil {
@@ -77,7 +78,7 @@ func Truncate(path string, size int64) error {
 	return flush(f)
 }
 
-// SyncFile makes durable the data that other processes wrote to the file at path, and its name.
+// SyncFile makes the file at `path` durable, content and name, as other processes have written it.
 func SyncFile(path string) error {
 	f, err := openRegular(path, os.O_RDWR)
 	if err != nil {
@@ -90,8 +91,8 @@ func SyncFile(path string) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// MkdirAll creates dir and its missing parents, with mode 0700 and durable names. An existing dir must be a real
-// directory: for a symbolic link it returns ErrNotPrivate. Parents may be links.
+// MkdirAll durably creates `dir` and its missing parents, with mode 0700. If `dir` exists, it must be a real directory;
+// if it is a symbolic link, the error is ErrNotPrivate. Parents may be symbolic links.
 func MkdirAll(dir string) error {
 	dir = filepath.Clean(dir)
 	if found, err := CheckDir(dir); found || err != nil {
@@ -104,22 +105,22 @@ func MkdirAll(dir string) error {
 		}
 	}
 	switch err := os.Mkdir(dir, 0o700); {
-	case errors.Is(err, fs.ErrExist): // another process was faster; it may not have synced yet
+	case errors.Is(err, fs.ErrExist): // another process created it, but may not have synced it
 		if _, err := CheckDir(dir); err != nil {
 			return err
 		}
 	case err != nil:
 		return err
 	default:
-		if err := os.Chmod(dir, 0o700); err != nil { // the umask may have cleared bits
+		if err := os.Chmod(dir, 0o700); err != nil { // the umask may have removed permissions
 			return err
 		}
 	}
 	return SyncDir(parent)
 }
 
-// CheckDir reports whether dir exists. It must be a directory and not a symbolic link, or the error is ErrNotPrivate:
-// state that is written through a link would be lost to its readers.
+// CheckDir reports whether `dir` exists. If it is a symbolic link, or not a directory, the error is ErrNotPrivate: wfs
+// would write its state through the link to a place where no reader looks for it.
 func CheckDir(dir string) (found bool, err error) {
 	info, err := os.Lstat(dir)
 	switch {
@@ -135,8 +136,9 @@ func CheckDir(dir string) (found bool, err error) {
 	return true, nil
 }
 
-// CheckPrivateDir is CheckDir for a directory whose files are trusted. It must also belong to the user, to root, or to
-// the owner of one of the directories in besides, and no other user may write to it.
+// CheckPrivateDir checks a directory whose files wfs trusts. In addition to CheckDir, it requires that no other user
+// may write to `dir`, and that `dir` belongs to the user, to root, or to the owner of one of the directories in
+// `besides`.
 func CheckPrivateDir(dir string, besides ...string) (found bool, err error) {
 	if found, err := CheckDir(dir); !found || err != nil {
 		return found, err

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// WriteOut writes the content of files to the disk. After a power cut it is there if anything on the same file system
-// was synced after WriteOut returned. This is much cheaper than to sync each file, and git does the same for many
-// objects (core.fsyncMethod=batch). It skips paths that are missing, unreadable, or not regular files.
+// WriteOut hands the content of files to the disk. When any file on the same file system is synced afterwards, the
+// content is durable. This is much cheaper than to sync each file; git does the same for many objects
+// (core.fsyncMethod=batch). WriteOut skips paths that are missing, unreadable, or not regular files.
 func WriteOut(paths []string) error {
-	const workers = 8 // they wait for the disk
+	const workers = 8 // more than processors, because they mostly wait for the disk
 	next := make(chan string)
 	errs := make([]error, workers)
 	var done sync.WaitGroup

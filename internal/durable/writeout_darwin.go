@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// On macOS fsync hands the content to the disk, and a later os.File.Sync makes the disk keep it.
+// writeOut hands a file's content to the disk. On macOS fsync does only that; a later os.File.Sync of any file makes
+// the disk store the content.
 func writeOut(path string) error {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {

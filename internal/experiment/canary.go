@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Sort selects a kind of expected value.
+// Sort says which expected values Turn changes.
 type Sort uint8
 
 const (
@@ -21,12 +21,14 @@ const (
 	Others       // strings and booleans
 )
 
-// Turn changes every expected value of a sort on the chosen lines of a test. It takes literals that are compared with
-// something; if there are none, the rows of tables; and if there are none either, the last arguments of the test's own
-// helpers. It returns how many values it changed. A test whose expectations were changed must fail, or it cannot fail
-// at all.
+// Turn changes the expected values on the chosen lines of a test file, and returns the new content and the number of
+// changed values. A test whose expected values were changed must fail; if it passes, it cannot fail at all.
 //
-// Values are changed by different amounts, so that two values that had to be equal no longer are.
+// Expected values are literals that the test compares with something. If there are none, Turn changes the literals in
+// tables of cases; if there are none of these either, the last arguments in calls of the test's own helper functions.
+// `sort` limits the change to some types of literals; the literals of tables and helpers are changed with All only.
+//
+// Each value is changed by a different amount, so that two equal values become different.
 func Turn(file string, src []byte, lines Lines, sort Sort) ([]byte, int) {
 	c := newCanary(file, src, lines)
 	c.leaveBenchmarks(src)
@@ -50,7 +52,8 @@ func newCanary(file string, src []byte, lines Lines) *canary {
 	return c
 }
 
-// leaveBenchmarks removes Go benchmarks from the chosen lines, because they do not run together with tests.
+// leaveBenchmarks removes the lines of Go benchmarks from the chosen lines, because `go test` does not run benchmarks
+// with the tests.
 func (c *canary) leaveBenchmarks(src []byte) {
 	if c.l.Name != "go" {
 		return
@@ -66,9 +69,9 @@ func (c *canary) leaveBenchmarks(src []byte) {
 	c.lines = rest
 }
 
-// Compared returns the chosen lines of a test that compare something with an expected value. Rows of tables and arguments
-// of helpers do not count, because they may be inputs or names. literals is the number of numbers, strings and booleans
-// among the values.
+// Compared returns those of the chosen lines that compare something with an expected value. Literals in tables of cases
+// and in calls of helpers do not count, because they may be inputs or names. `literals` is how many of the expected
+// values are literals.
 func Compared(file string, src []byte, lines Lines) (at Lines, literals int) {
 	at = Lines{}
 	c := newCanary(file, src, lines)
@@ -80,7 +83,8 @@ func Compared(file string, src []byte, lines Lines) (at Lines, literals int) {
 	return at, literals
 }
 
-// find finds the expected values, in source order. loose means that some of them may be inputs, or names of table rows.
+// find finds the expected values, in the order of the source. `loose` means that they are from tables or helpers, so
+// that some of them may be inputs or names.
 func (c *canary) find() (loose bool) {
 	c.expectations()
 	if len(c.found) == 0 {
@@ -95,7 +99,7 @@ func (c *canary) find() (loose bool) {
 	return loose
 }
 
-// Expected returns the values that the chosen lines of a test expect, without quotes.
+// Expected returns the numbers and strings that the chosen lines of a test expect. Strings are without quotes.
 func Expected(file string, src []byte, lines Lines) map[string]bool {
 	values := map[string]bool{}
 	c := newCanary(file, src, lines)
@@ -108,10 +112,11 @@ func Expected(file string, src []byte, lines Lines) map[string]bool {
 	return values
 }
 
-// valuesWithin matches the numbers and words of a string, such as a table that is written as one string.
+// valuesWithin matches the numbers and words in a string. The string may be a whole table.
 var valuesWithin = lazyregexp.New(`[\p{L}\p{N}_]+(\.[\p{L}\p{N}_]+)*`)
 
-// Values returns all numbers and strings of a file, without quotes, and the numbers and words within its strings.
+// Values returns all numbers and strings in a file, and also the numbers and words inside the strings. Strings are
+// without quotes.
 func Values(file string, src []byte) map[string]bool {
 	values := map[string]bool{}
 	_, toks := source.Read(file, src)
@@ -128,7 +133,7 @@ func Values(file string, src []byte) map[string]bool {
 	return values
 }
 
-// plain returns a literal without its quotes, or a number without its separators.
+// plain returns a string literal without its quotes, or a number without its digit separators.
 func plain(text string) string {
 	if text[0] >= '0' && text[0] <= '9' {
 		return strings.ReplaceAll(text, "_", "")
@@ -136,8 +141,9 @@ func plain(text string) string {
 	return strings.Trim(text, "\"'`#r")
 }
 
-// TurnData changes the values in a data file that tests compare with: each number, or the last word of a line without
-// numbers. It keeps JSON keys, because the test may pass them to the code.
+// TurnData changes the values on the chosen lines of a data file with which tests compare results. It changes each
+// number; on a line without numbers, it changes the last word. It returns the new content and the number of changed
+// values. JSON keys stay, because the test may pass them to the code.
 func TurnData(src []byte, lines Lines) ([]byte, int) {
 	var out []string
 	n, at := 0, 0
@@ -153,7 +159,7 @@ func TurnData(src []byte, lines Lines) ([]byte, int) {
 	return []byte(strings.Join(out, "")), n
 }
 
-// jsonKey matches the key and the colon at the start of a line of JSON.
+// jsonKey matches the key, with its colon, at the start of a line of JSON.
 var jsonKey = lazyregexp.New(`^\s*\{?\s*"(?:[^"\\]|\\.)*"\s*:`)
 
 func turnedLine(line string, n int) (string, int) {
@@ -179,12 +185,12 @@ type canary struct {
 	l     *source.Language
 	toks  tokens
 	lines Lines
-	found []int // tokens that are expected values
+	found []int // indexes of the tokens that are expected values
 }
 
 func (c *canary) text(i int) string { return c.toks.text(i) }
 
-// literal reports whether a token is a value that Turn can change.
+// literal reports whether a token is a literal that Turn can change.
 func (c *canary) literal(i int) bool {
 	if i < 0 || i >= len(c.toks) {
 		return false
@@ -202,7 +208,8 @@ func (c *canary) literal(i int) bool {
 
 var opposite = opposites("true false True False")
 
-// matchers compare two values, or one value with the subject of their chain. Their first two arguments are values.
+// matchers are the names of functions that compare two values, or compare one value with the subject of a chain of
+// calls. The first two arguments are values.
 var matchers = wordSet(`
 	toBe toEqual toStrictEqual toBeCloseTo toHaveLength toContain toMatchObject toMatchInlineSnapshot equal equals
 	strictEqual deepEqual deepStrictEqual eql eq lengthOf is same assertEqual assertEquals assertSame
@@ -211,7 +218,7 @@ var matchers = wordSet(`
 	assert_eq Equal EqualValues Exactly ElementsMatch Len InDelta EqualError JSONEq isEqualTo containsExactly isTrue
 	isFalse hasSize equalTo approx DeepEqual`)
 
-// said maps matchers that take no value to their opposites.
+// said maps matchers that compare with no value to their opposites, so that Turn can replace the matcher.
 var said = opposites(`assertTrue assertFalse
 	toBeTruthy toBeFalsy
 	toBeUndefined toBeDefined
@@ -221,7 +228,7 @@ var said = opposites(`assertTrue assertFalse
 	assertIn assertNotIn
 	True False`)
 
-// expectations finds values next to == and !=, and in the arguments of matchers.
+// expectations finds the expected values next to == and !=, and in the arguments of matchers.
 func (c *canary) expectations() {
 	for i, t := range c.toks {
 		if !c.lines[t.Line] || t.Text == "__name__" || c.text(i-1) == "__name__" { // if __name__ == "__main__":
@@ -239,11 +246,11 @@ func (c *canary) expectations() {
 
 var comparisons = wordSet("== === != !==")
 
-// matcher adds the values of a call that compares, or the call itself if it has no values.
+// matcher adds the values of a call of a matcher. If the matcher takes no value, it adds the matcher itself.
 func (c *canary) matcher(i int) {
 	word := c.text(i)
 	switch {
-	case c.text(i-1) == "." && c.text(i-2) == "not": // the changed value would satisfy "not" as well
+	case c.text(i-1) == "." && c.text(i-2) == "not": // skipped, because "not" is also true of the changed value
 	case matchers[word] || c.looksFor(i):
 		c.arguments(c.bracket(i + 1))
 	case said[word] != "" && (word[0] != 'T' && word[0] != 'F' || c.text(i-1) == "."):
@@ -251,10 +258,11 @@ func (c *canary) matcher(i int) {
 	}
 }
 
-// patterns are matchers that look for a text or for a match of a regular expression.
+// patterns are the names of matchers that look for a text, or for a match of a regular expression.
 var patterns = wordSet("toThrow toThrowError toMatch throws rejects match")
 
-// looksFor reports whether a word is such a matcher here: "match" and "throws" also name many other things.
+// looksFor reports whether a word is one of patterns, and is used as a matcher here: "match" and "throws" are also
+// names of many other functions.
 func (c *canary) looksFor(i int) bool {
 	word := c.toks[i].Text
 	switch c.l.Name {
@@ -271,8 +279,9 @@ func pattern(t source.Token) bool {
 	return t.Kind == source.Punct && len(t.Text) > 2 && t.Text[0] == '/'
 }
 
-// asserts reports whether a comparison decides a test. In Go it is a !=, after which the test fails. Elsewhere it is
-// part of an assertion: after its keyword or within its brackets. Other comparisons only choose a branch.
+// asserts reports whether the result of a comparison decides whether the test passes. In Go that is a !=, after which
+// the test fails. In other languages it is a comparison in an assertion: after the keyword, or in the arguments. Any
+// other comparison only chooses a branch.
 func (c *canary) asserts(at int) bool {
 	if c.l.Name == "go" {
 		return c.text(at) == "!="
@@ -281,7 +290,7 @@ func (c *canary) asserts(at int) bool {
 	for i := at - 1; i >= 0 && c.toks[at].Line-c.toks[i].Line < 4; i-- {
 		switch c.text(i) {
 		case "(":
-			if depth--; depth < open { // this bracket encloses the comparison
+			if depth--; depth < open { // the comparison is inside this bracket
 				open = depth
 				if c.isAssert(i-1) || c.text(i-1) == "!" && c.isAssert(i-2) {
 					return true
@@ -291,7 +300,7 @@ func (c *canary) asserts(at int) bool {
 			depth++
 		}
 		if c.toks.begins(i, c.toks[at].Line) && c.isAssert(i) {
-			return true // assert x == 3
+			return true // as in: assert x == 3
 		}
 	}
 	return false
@@ -305,10 +314,10 @@ func (c *canary) isAssert(i int) bool {
 	return slices.ContainsFunc(assertWords, func(w string) bool { return strings.HasPrefix(word, w) })
 }
 
-// assertWords are prefixes of the names of assertions.
+// assertWords are the first parts of the names of assertions.
 var assertWords = strings.Fields("assert expect should require ensure verify check must ok")
 
-// opens reports whether a call begins here. Rust macros have a "!" before the bracket.
+// opens reports whether the arguments of a call begin here. In a Rust macro, a "!" is before the bracket.
 func (c *canary) opens(i int) bool { return c.text(i) == "(" || c.text(i) == "!" && c.text(i+1) == "(" }
 
 func (c *canary) bracket(i int) int {
@@ -318,7 +327,7 @@ func (c *canary) bracket(i int) int {
 	return i
 }
 
-// operand adds a literal that is one whole side of a comparison, or the literals of a list or an object there.
+// operand adds one side of a comparison if it is a literal, or the literals in it if it is a list or an object.
 func (c *canary) operand(i, step int) {
 	switch {
 	case c.literal(i):
@@ -338,11 +347,11 @@ func (c *canary) operand(i, step int) {
 	}
 }
 
-// standsAlone reports whether a literal is one whole side of a comparison.
+// standsAlone reports whether a literal is a whole side of a comparison, and not only a part of it.
 func (c *canary) standsAlone(i, step int) bool {
 	next := c.text(i + step)
 	switch {
-	case step < 0 && next == "-": // a negative number, or a difference
+	case step < 0 && next == "-": // a negative number, or a subtraction
 		return c.endsOperand(c.text(i - 2))
 	case step > 0 && next == "." && c.toks[i].Kind == source.Word:
 		return false
@@ -350,8 +359,8 @@ func (c *canary) standsAlone(i, step int) bool {
 	return c.endsOperand(next) || c.toks[i+step].Line != c.toks[i].Line
 }
 
-// makes reports whether an expression that constructs a value begins here: a list, an object, or a call of a function
-// whose name looks like a type. The result of any other function is not an expected value.
+// makes reports whether an expression that begins here constructs a value: it is a list, an object, or a call of a
+// function that is named like a type. The result of any other function is not an expected value.
 func (c *canary) makes(i int) bool {
 	switch t := c.text(i); {
 	case begins[t]:
@@ -368,10 +377,10 @@ func (c *canary) makes(i int) bool {
 	return false
 }
 
-// begins are the words and signs that start the construction of a value.
+// begins are the words and signs with which such an expression may begin.
 var begins = wordSet("[ { ( vec & new set dict list tuple")
 
-// makers are functions of a type that construct a value of it.
+// makers are the names of functions of a type that construct a value of the type.
 var makers = wordSet("of ofEntries asList from valueOf parse")
 
 func (c *canary) endsOperand(text string) bool {
@@ -380,8 +389,8 @@ func (c *canary) endsOperand(text string) bool {
 
 var ends = wordSet(") ] } , ; : { ( && || and or if assert return else ? !")
 
-// arguments adds the literals of a matcher's values. After the second value follows a message. With three arguments,
-// the first one is the message if it is a string.
+// arguments adds the literals in a matcher's first two arguments, because a third one is a message. If there are three
+// arguments and the first is a string, the first is the message.
 func (c *canary) arguments(open int) {
 	args := c.split(open)
 	if len(args) > 0 && args[0].from+1 == args[0].to && c.toks.is(args[0].from, "t", "T") {
@@ -395,10 +404,10 @@ func (c *canary) arguments(open int) {
 	}
 }
 
-// span is a range of tokens, without the token at its end.
+// span is a range of tokens. The token at `to` is not in it.
 type span struct{ from, to int }
 
-// split returns the arguments within brackets.
+// split returns the arguments between the bracket at `open` and the bracket that closes it.
 func (c *canary) split(open int) (args []span) {
 	depth, from := 0, open+1
 	for i := from; i < len(c.toks) && depth >= 0; i++ {
@@ -423,15 +432,15 @@ func (c *canary) argument(a span) {
 		if c.literal(a.from) {
 			c.found = append(c.found, a.from)
 		}
-	case n == 3 && c.toks.spell(a.from, "match", "=") && c.literal(a.from+2): // pytest.raises
+	case n == 3 && c.toks.spell(a.from, "match", "=") && c.literal(a.from+2): // as in pytest.raises(…, match=…)
 		c.found = append(c.found, a.from+2)
-	case c.text(a.from) == "(" && c.text(closing(c.toks, a.from)+1) == "=>": // a closure: the tested call
+	case c.text(a.from) == "(" && c.text(closing(c.toks, a.from)+1) == "=>": // skipped: a closure with the tested call
 	case n > 1 && c.makes(a.from):
 		c.within(a.from, a.to)
 	}
 }
 
-// within adds all literals of a list or an object except its keys.
+// within adds all literals of a list or an object, except the keys.
 func (c *canary) within(from, to int) {
 	for i := from; i < to && i < len(c.toks); i++ {
 		if c.literal(i) && c.text(i+1) != ":" && c.text(i+1) != "=>" {
@@ -440,12 +449,12 @@ func (c *canary) within(from, to int) {
 	}
 }
 
-// tableMakers are functions that take tables of cases.
+// tableMakers are the names of functions, and words, before a table of cases.
 var tableMakers = wordSet(`
 	each parametrize expand of arguments CsvSource ValueSource asList cases table Entry in range for return`)
 
-// given reports whether the expression that begins here is an argument of a function that takes no tables. Then it is
-// an input, not an expected value.
+// given reports whether the expression that begins here is an argument of a function that is not one of tableMakers.
+// Then it is an input of the tested code, not an expected value.
 func (c *canary) given(at int) bool {
 	depth := 0
 	for i := at - 1; i >= 0; i-- {
@@ -460,7 +469,7 @@ func (c *canary) given(at int) bool {
 			before := c.text(i - 1)
 			switch {
 			case t == "{" && (before == ")" || before == "=>"):
-				return false // the start of a body
+				return false // a body of a function or loop begins here
 			case t == "(" && i > 0 && c.toks[i-1].Kind == source.Word && !tableMakers[before]:
 				return true
 			}
@@ -469,7 +478,7 @@ func (c *canary) given(at int) bool {
 	return false
 }
 
-// rows adds the literals of lists of literals, which are tables of cases.
+// rows adds the literals of lists that consist of literals, because such lists are rows in tables of cases.
 func (c *canary) rows() {
 	for i, t := range c.toks {
 		called := i > 0 && t.Text == "(" && c.toks[i-1].Kind == source.Word
@@ -482,7 +491,7 @@ func (c *canary) rows() {
 	}
 }
 
-// onlyLiterals reports whether a range of tokens has two values or more, and no names except keys.
+// onlyLiterals reports whether a range of tokens has at least two values, and no names except keys.
 func (c *canary) onlyLiterals(from, to int) bool {
 	literals := 0
 	for k := from; k < to; k++ {
@@ -497,7 +506,7 @@ func (c *canary) onlyLiterals(from, to int) bool {
 	return literals >= 2
 }
 
-// helpers adds the last arguments of calls that are statements of their own and call functions of the same file.
+// helpers adds the last argument of each call of a function of the same file, if the call is a statement of its own.
 func (c *canary) helpers() {
 	own := functionsIn(c.toks)
 	for i, t := range c.toks {
@@ -512,7 +521,7 @@ func (c *canary) helpers() {
 	}
 }
 
-// functionsIn returns the names of the functions that a file declares itself.
+// functionsIn returns the names of the functions that a file declares.
 func functionsIn(toks tokens) map[string]bool {
 	names := map[string]bool{}
 	for i, t := range toks {
@@ -524,14 +533,14 @@ func functionsIn(toks tokens) map[string]bool {
 	return names
 }
 
-// turned returns another value of the same kind for the n-th expected value of a file.
+// turned returns another value of the same kind for a token that is the n-th expected value of the file.
 func turned(t source.Token, l *source.Language, n int) string {
 	switch {
 	case t.Kind == source.Number:
 		return plus(t.Text, n)
 	case pattern(t):
 		end := strings.LastIndexByte(t.Text, '/')
-		return "/(?!)(?:" + t.Text[1:end] + ")" + t.Text[end:] // it matches nothing
+		return "/(?!)(?:" + t.Text[1:end] + ")" + t.Text[end:] // this regular expression matches nothing
 	case t.Kind == source.String && l.Chars && t.Text[0] == '\'':
 		return turnedChar(t.Text)
 	case t.Kind == source.String:
@@ -544,7 +553,7 @@ func turned(t source.Token, l *source.Language, n int) string {
 	return cmp.Or(opposite[t.Text], said[t.Text], t.Text)
 }
 
-// turnedChar returns another character in quotes. It keeps a character that is written as an escape.
+// turnedChar returns another character for one in quotes. A character that is written as an escape stays.
 func turnedChar(text string) string {
 	if len(text) != 3 {
 		return text
@@ -556,7 +565,8 @@ func turnedChar(text string) string {
 	return "'" + string(rune(c)) + "'"
 }
 
-// plus adds to the whole part of a number and keeps the rest. Small numbers stay small, because they may be bytes.
+// plus adds to the integer part of a number, and keeps its fraction. A number below 256 stays below 256, because it may
+// be a byte.
 func plus(text string, n int) string {
 	end := len(text) - len(strings.TrimLeft(text, "0123456789_"))
 	whole := strings.ReplaceAll(text[:end], "_", "")
@@ -565,7 +575,7 @@ func plus(text string, n int) string {
 		return text
 	}
 	by := int64(n%23) + 1
-	if v+by > 9 && v <= 255 && v+by > 255 { // it may be a byte
+	if v+by > 9 && v <= 255 && v+by > 255 { // it may be a byte, so stay below 256
 		by = -by
 	}
 	return strconv.FormatInt(v+by, 10) + text[end:]

@@ -7,10 +7,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Hollow makes every function fail that has one of the chosen lines: a statement that raises becomes the first of its
-// body. If quietly is set and the language allows it, the statement returns nothing instead. Hollow returns how many
-// functions it changed, and which of the chosen lines of code are in no function. Tests that need the code of the
-// chosen lines must fail.
+// Hollow makes each function fail that contains a chosen line: it inserts a statement that raises an error at the start
+// of the body. With `quietly` it inserts a return without a value instead, if the language allows it. Hollow returns
+// the new content, the number of changed functions, and those chosen lines of code that are in no function. Tests that
+// need the code of the chosen lines must fail then.
 func Hollow(file string, src []byte, lines Lines, quietly bool) (out []byte, functions int, outside Lines) {
 	l, toks := source.Read(file, src)
 	if raises[l.Name] == "" {
@@ -28,7 +28,7 @@ func Hollow(file string, src []byte, lines Lines, quietly bool) (out []byte, fun
 	return apply(src, edits), len(edits), outside
 }
 
-// within returns the innermost functions that have chosen lines, and the chosen lines that are in no function.
+// within returns the innermost functions around the chosen lines, and the chosen lines of code that are in no function.
 func within(bodies []body, toks []source.Token, lines Lines) (chosen []body, outside Lines) {
 	outside = Lines{}
 	is := map[int]bool{}
@@ -47,7 +47,7 @@ func within(bodies []body, toks []source.Token, lines Lines) (chosen []body, out
 	return chosen, outside
 }
 
-// innermost returns the index of the innermost function around a line, or -1.
+// innermost returns the index of the innermost function that contains a line, or -1.
 func innermost(bodies []body, line int) int {
 	in := -1
 	for i, b := range bodies {
@@ -58,7 +58,7 @@ func innermost(bodies []body, line int) int {
 	return in
 }
 
-// raises has the failing statement of each language.
+// raises has the statement that raises an error, by language.
 var raises = map[string]string{
 	"go":     `panic("hollow");`,
 	"python": `raise RuntimeError("hollow")`,
@@ -68,22 +68,23 @@ var raises = map[string]string{
 	"php":    `throw new \RuntimeException("hollow");`,
 }
 
-// nothing has the statement that ends a function instead. It exposes tests that pass as soon as anything is raised.
+// nothing has the statement that returns no value, by language. It finds tests that pass as soon as any error is
+// raised.
 var nothing = map[string]string{"python": "return None", "script": "return;"}
 
-// The text before the expression of an arrow function.
+// The same, as text that is inserted before the expression of an arrow function.
 const (
 	raisesInArrow  = `(() => { throw new Error("hollow") })() || `
 	nothingInArrow = `undefined && `
 )
 
-// body is a function that can be made to fail.
+// body is the body of a function, and the text that makes the function fail.
 type body struct {
-	line, last int // lines of its head and of its end
-	at         int // byte offset for the inserted text
+	line, last int // numbers of the first line of its head and of its last line
+	at         int // byte offset at which text is inserted
 	text       string
 
-	head, open, end int // tokens: start of the head, start and end of the body (or of an arrow function's expression)
+	head, open, end int // token indexes: the head, and the body or an arrow function's expression
 	arrow           bool
 }
 
@@ -94,13 +95,13 @@ func findBodies(l *source.Language, src []byte, toks []source.Token) []body {
 	return braceBodies(l, toks)
 }
 
-// control are keywords before a block that is not a function body.
+// control are the keywords before a block in braces that is not the body of a function.
 var control = wordSet(`
 	if for while switch catch else match loop try do select synchronized with unless using class struct impl
 	interface enum trait mod namespace type case default finally unsafe record import module package when object
 	return new foreach lock declare throw defer go let`)
 
-// braceBodies finds function bodies in braces, and arrow functions with a single expression.
+// braceBodies finds the bodies of functions in braces, and arrow functions that have only an expression.
 func braceBodies(l *source.Language, toks []source.Token) []body {
 	f := finder{l: l, toks: toks}
 	for i := range toks {
@@ -109,13 +110,13 @@ func braceBodies(l *source.Language, toks []source.Token) []body {
 	return f.list
 }
 
-// finder collects function bodies while it goes through the tokens of a file.
+// finder collects the bodies of functions while it goes through the tokens of a file.
 type finder struct {
 	l      *source.Language
 	toks   tokens
 	list   []body
-	start  int   // of the current statement
-	starts []int // of the statements around each open bracket
+	start  int   // index of the token that begins the current statement
+	starts []int // the same for the statements around it, one for each open bracket
 }
 
 func (f *finder) step(i int) {
@@ -154,8 +155,8 @@ func (f *finder) close() {
 	}
 }
 
-// braces adds the function whose body begins at a brace. In a Java constructor, the call of another constructor stays
-// first.
+// braces adds the function whose body begins at the brace at i. If a Java constructor begins with a call of another
+// constructor, the text is inserted after that call, because the call must be first.
 func (f *finder) braces(i int) {
 	end := closing(f.toks, i)
 	at := f.toks[i].To
@@ -176,13 +177,13 @@ func (f *finder) arrow(i int) {
 		text: raisesInArrow, head: f.start, open: i + 1, end: expressionEnd(f.toks, i+1), arrow: true})
 }
 
-// endsWithLine reports whether a statement ends at a token because its line ends.
+// endsWithLine reports whether the end of the line after a token ends the statement.
 func (f *finder) endsWithLine(i int) bool {
 	return (f.l.Name == "go" || f.l.Name == "script") && i+1 < len(f.toks) && f.toks[i+1].Line > f.toks[i].Line &&
 		ended(f.toks[i]) && (i == 0 || f.start <= i)
 }
 
-// expressionEnd returns the last token of the expression that begins at a token.
+// expressionEnd returns the index of the last token of the expression that begins at `from`.
 func expressionEnd(toks []source.Token, from int) int {
 	for i := from; i < len(toks); i++ {
 		switch toks[i].Text {
@@ -204,7 +205,7 @@ func ended(t source.Token) bool {
 	return t.Kind != source.Punct || t.Text == ")" || t.Text == "]" || t.Text == "}"
 }
 
-// functionHead reports whether the tokens before an open brace are the head of a function.
+// functionHead reports whether the tokens before an opening brace are the head of a function.
 func functionHead(l *source.Language, head tokens) bool {
 	if len(head) == 0 {
 		return false
@@ -227,10 +228,10 @@ func functionHead(l *source.Language, head tokens) bool {
 		head.has("class", "interface", "enum", "record", "new") {
 		return false
 	}
-	return l.Name != "script" || head.is(len(head)-1, ")") || head.has(":") // name(…) {
+	return l.Name != "script" || head.is(len(head)-1, ")") || head.has(":") // a method: name(…) {
 }
 
-// closing returns the index of the token that closes a bracket.
+// closing returns the index of the token that closes the bracket at `open`.
 func closing(toks []source.Token, open int) int {
 	depth := 0
 	for i := open; i < len(toks); i++ {
@@ -246,7 +247,7 @@ func closing(toks []source.Token, open int) int {
 	return len(toks) - 1
 }
 
-// pythonBodies finds functions by `def`, and the ends of their bodies by indentation.
+// pythonBodies finds functions by the keyword def, and the end of their bodies by the indentation.
 func pythonBodies(src []byte, toks tokens) []body {
 	lines := strings.SplitAfter(string(src), "\n")
 	indent := func(line int) int {
@@ -279,7 +280,7 @@ func pythonBodies(src []byte, toks tokens) []body {
 	return list
 }
 
-// lastLine returns the last line of a Python body that begins after a colon.
+// lastLine returns the number of the last line of a Python body, which begins after the token `colon`.
 func lastLine(toks tokens, colon int, outside func(line int) bool) int {
 	last := toks[colon+1].Line
 	for k := colon + 1; k < len(toks); k++ {
@@ -292,7 +293,7 @@ func lastLine(toks tokens, colon int, outside func(line int) bool) int {
 	return last
 }
 
-// atDepth reports whether no bracket is open between two tokens.
+// atDepth reports whether all brackets that are opened between two tokens are closed there too.
 func atDepth(toks []source.Token, from, to int) bool {
 	depth := 0
 	for _, t := range toks[from:to] {
@@ -306,7 +307,7 @@ func atDepth(toks []source.Token, from, to int) bool {
 	return depth <= 0
 }
 
-// notRun reports whether a line only imports, names its package, or closes a bracket.
+// notRun reports whether a line has no code that runs: it is an import, names the package, or closes a bracket.
 func notRun(toks []source.Token, line int) bool {
 	at, _ := slices.BinarySearchFunc(toks, line, func(t source.Token, line int) int { return t.Line - line })
 	if at >= len(toks) {
@@ -330,7 +331,7 @@ func notRun(toks []source.Token, line int) bool {
 	return false
 }
 
-// Called returns the lines of the functions in a file that have one of the names.
+// Called returns the lines of all functions of a file whose name is in `names`.
 func Called(file string, src []byte, names map[string]bool) Lines {
 	lines := Lines{}
 	l, toks := source.Read(file, src)
@@ -354,8 +355,8 @@ func Called(file string, src []byte, names map[string]bool) Lines {
 	return lines
 }
 
-// Named returns the lines of the functions in a test file that a runner lists under a name: the function's own name, or
-// the title that is passed with the function.
+// Named returns the lines of the tests in a file that a test runner lists under `name`. That is the name of the test
+// function, or the title that the file passes to the runner together with the function.
 func Named(file string, src []byte, name string) Lines {
 	lines := Lines{}
 	l, toks := source.Read(file, src)
@@ -370,7 +371,7 @@ func Named(file string, src []byte, name string) Lines {
 	return lines
 }
 
-// titled reports whether a function is passed to a call together with a title.
+// titled reports whether a function is an argument of a call in which a title is another argument.
 func titled(toks tokens, head int, title string) bool {
 	for i := head - 1; i >= 0 && toks[i].Line >= toks[head].Line-1; i-- {
 		switch {
@@ -383,7 +384,7 @@ func titled(toks tokens, head int, title string) bool {
 	return false
 }
 
-// Words returns the names on the chosen lines of a file.
+// Words returns the names and keywords on the chosen lines of a file.
 func Words(file string, src []byte, lines Lines) map[string]bool {
 	words := map[string]bool{}
 	_, toks := source.Read(file, src)

@@ -1,6 +1,7 @@
-// Package experiment changes source code on purpose, to find out whether the tests notice: expected values (canary),
-// function bodies (hollow), and single operators and numbers (mutants). It also detects whether two states of a
-// project's tests differ only in names. It works on tokens, without grammars, and runs nothing.
+// Package experiment changes source code to find out whether tests notice the change. It can change expected values in
+// tests (canary), bodies of functions (hollow), results of functions (results), and single operators and numbers
+// (mutants). It also detects whether two versions of a project's tests differ only in names. It works on tokens,
+// without a parser, and runs no code.
 package experiment
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Lines is a set of line numbers of a file, counted from 1.
+// Lines is a set of line numbers in a file, counted from 1.
 type Lines map[int]bool
 
 // Only returns the lines for which keep is true.
@@ -24,7 +25,7 @@ func (l Lines) Only(keep func(n int) bool) Lines {
 	return out
 }
 
-// Added returns the non-empty lines of a text that an older text does not have, regardless of their position.
+// Added returns the numbers of those non-empty lines of `after` that `before` does not have at any position.
 func Added(before, after []byte) Lines {
 	had := map[string]int{}
 	for line := range strings.Lines(string(before)) {
@@ -41,14 +42,14 @@ func Added(before, after []byte) Lines {
 	return added
 }
 
-// SameCode reports whether two versions of a file differ only in comments and layout. In an unknown language every
-// change counts.
+// SameCode reports whether two versions of a file differ only in comments and white space. If this package does not
+// know the language, any difference counts.
 func SameCode(file string, before, after []byte) bool {
 	l := source.LanguageOf(file)
 	if l == nil {
 		return string(before) == string(after)
 	}
-	column := func(src []byte, t source.Token) int { // in Python the indentation says which block a line belongs to
+	column := func(src []byte, t source.Token) int { // in Python the column says to which block a line belongs
 		return t.From - 1 - strings.LastIndexByte(string(src[:t.From]), '\n')
 	}
 	a, b := l.Tokens(before), l.Tokens(after)
@@ -65,7 +66,7 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// opposites reads the words of a text in pairs, and maps each word to the other one.
+// opposites reads pairs of words, and maps each word of a pair to the other one.
 func opposites(text string) map[string]string {
 	words := map[string]string{}
 	for pair := range slices.Chunk(strings.Fields(text), 2) {
@@ -74,13 +75,14 @@ func opposites(text string) map[string]string {
 	return words
 }
 
-// edit replaces a range of bytes by a text.
+// edit replaces a range of bytes of a file by a text.
 type edit struct {
 	from, to int
 	text     string
 }
 
-// apply makes edits, which are sorted by position. It skips an edit that overlaps the one before.
+// apply applies edits that are sorted by position, and returns the new content. It skips an edit that overlaps the
+// previous one.
 func apply(src []byte, edits []edit) []byte {
 	var b strings.Builder
 	at := 0
@@ -98,7 +100,7 @@ func apply(src []byte, edits []edit) []byte {
 
 type tokens []source.Token
 
-// text returns the text of a token, or "" before the first and after the last.
+// text returns the text of the token at i, or "" if there is no such token.
 func (t tokens) text(i int) string {
 	if i < 0 || i >= len(t) {
 		return ""
@@ -106,7 +108,7 @@ func (t tokens) text(i int) string {
 	return t[i].Text
 }
 
-// is reports whether a token has one of the texts.
+// is reports whether the token at i has one of the texts.
 func (t tokens) is(i int, texts ...string) bool {
 	return i >= 0 && i < len(t) && slices.Contains(texts, t[i].Text)
 }
@@ -114,7 +116,7 @@ func (t tokens) is(i int, texts ...string) bool {
 // begins reports whether a token is the first on its line.
 func (t tokens) begins(i, line int) bool { return t[i].Line == line && (i == 0 || t[i-1].Line < line) }
 
-// spell reports whether the texts of consecutive tokens match, starting at a token.
+// spell reports whether the tokens from i on have the given texts.
 func (t tokens) spell(i int, texts ...string) bool {
 	for n, text := range texts {
 		if t.text(i+n) != text {

@@ -6,18 +6,19 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Mutant is one small change to a file's behaviour.
+// Mutant is a file with one small change of its behaviour.
 type Mutant struct {
 	Line     int
 	Was, Now string
-	Text     []byte // the whole file
+	Text     []byte // the whole content of the changed file
 }
 
-// swaps maps operators and booleans to their replacements.
+// swaps maps operators and booleans to the ones that replace them.
 var swaps = opposites("== != === !== < >= > <= + - * / && || and or += -= true false True False")
 
-// Mutants returns at most `most` changes of the chosen lines, spread evenly and one per line: a number, an operator, a
-// negation or a boolean. It skips log messages and imports.
+// Mutants returns at most `most` mutants of a file. Each changes a number, an operator, a negation or a boolean on one
+// of the chosen lines. The mutants are spread evenly over the chosen lines, at most one for each line. Log messages and
+// imports are not changed.
 func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 	_, toks := source.Read(file, src)
 	var all []Mutant
@@ -41,7 +42,7 @@ func Mutants(file string, src []byte, lines Lines, most int) []Mutant {
 	return slices.Clip(some)
 }
 
-// mutated returns the replacement of a token, or "" if the token stays.
+// mutated returns the text that replaces the token at i, or "" if the token is not changed.
 func mutated(src []byte, toks tokens, i int) string {
 	t := toks[i]
 	switch {
@@ -59,8 +60,8 @@ func mutated(src []byte, toks tokens, i int) string {
 
 func blank(src []byte, at int) bool { return at >= 0 && at < len(src) && src[at] == ' ' }
 
-// calculates reports whether a sign is an operator between two operands that are not strings, and not a pointer or the
-// sign of a number.
+// calculates reports whether the sign at i is an operator between two operands that are not strings. It is not if it
+// marks a pointer, or is the sign of a number.
 func calculates(toks tokens, i int) bool {
 	if i == 0 || i+1 >= len(toks) || toks[i+1].Kind == source.String {
 		return false
@@ -70,8 +71,9 @@ func calculates(toks tokens, i int) bool {
 		before.Text != "return"
 }
 
-// twice returns a double negation, or "" for a sign that does not negate: macros, attributes and the never type of
-// Rust, `not in` and `is not` in Python, non-null assertions in TypeScript and Kotlin, and the first line of a script.
+// twice returns the sign at i twice, as a double negation. It returns "" if the sign is no negation: in Rust it may
+// belong to a macro, an attribute or the never type, in Python to `not in` or `is not`, in TypeScript and Kotlin to a
+// non-null assertion, and in a script to the first line.
 func twice(toks []source.Token, i int) string {
 	before := ""
 	if i > 0 {
@@ -90,7 +92,7 @@ func twice(toks []source.Token, i int) string {
 	return "!!"
 }
 
-// spoken reports whether a token is part of a call that only logs or prints.
+// spoken reports whether the token at i is in a call that only logs or prints.
 func spoken(toks []source.Token, i int) bool {
 	for k := i; k >= 0 && toks[k].Line == toks[i].Line; k-- {
 		switch toks[k].Text {

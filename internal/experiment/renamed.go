@@ -10,12 +10,13 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Files maps paths to file contents.
+// Files maps the paths of files to their contents.
 type Files map[string][]byte
 
-// Renamed reports whether two states of a project's tests differ only in names (each old name always has the same new
-// name), in file paths, and in imports. Only names that the project declares itself, in its code or its tests, may
-// change: others, such as those of assertions, decide how strict a test is. Layout and comments do not count.
+// Renamed reports whether two versions of a project's tests differ only in names, file paths and imports. An old name
+// must have the same new name everywhere. Only names that the project itself declares, in its code or its tests, may
+// differ. Other names may not, such as those of assertions, because they decide how strict a test is. Comments and
+// white space do not count.
 func Renamed(testsBefore, testsAfter, codeBefore, codeAfter Files) bool {
 	r := renaming{to: map[string]string{}, from: map[string]string{}, before: declared(testsBefore, codeBefore),
 		after: declared(testsAfter, codeAfter)}
@@ -45,16 +46,17 @@ func Renamed(testsBefore, testsAfter, codeBefore, codeAfter Files) bool {
 	return len(came) == 0
 }
 
-// renaming maps old names to new names and back.
+// renaming maps old names to new names, and new names to old names.
 type renaming struct {
 	to, from      map[string]string
-	before, after map[string]bool // names that the project declares, and the stems of its moved files
+	before, after map[string]bool // names that the project declares in each version, and the stems of moved files
 }
 
-// qualifier marks a name before a dot, because a module may have the same name as one of its functions.
+// qualifier is added to a name that is before a dot, because a module may have the same name as one of its functions.
 const qualifier = "."
 
-// files accepts the stems of removed files and of added files as names of modules.
+// files adds the names of modules whose files were moved: the file names, without extension, of removed and of added
+// files.
 func (r *renaming) files(before, after Files) {
 	for name := range before {
 		if _, stays := after[name]; !stays {
@@ -70,7 +72,7 @@ func (r *renaming) files(before, after Files) {
 
 func stem(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
 
-// same compares two texts. If they fit, it adds the names in them to the renaming.
+// same reports whether two versions of a file differ only in names. If they do, it adds the names to the renaming.
 func (r *renaming) same(file string, before, after []byte) bool {
 	l := source.LanguageOf(file)
 	if l == nil {
@@ -94,7 +96,7 @@ func (r *renaming) same(file string, before, after []byte) bool {
 	return true
 }
 
-// fits reports whether one token may be a renaming of another.
+// fits reports whether token y may be token x with names replaced.
 func (r *renaming) fits(x, y source.Token, mark string) bool {
 	switch {
 	case x.Kind != y.Kind:
@@ -107,7 +109,7 @@ func (r *renaming) fits(x, y source.Token, mark string) bool {
 	return x.Text == y.Text
 }
 
-// takes reports whether one name may be a renaming of another, and records the pair.
+// takes reports whether name y may replace name x, and adds the pair to the renaming.
 func (r *renaming) takes(x, y, mark string) bool {
 	switch {
 	case r.to[x+mark] == "" && r.from[y+mark] == "":
@@ -122,7 +124,7 @@ func (r *renaming) takes(x, y, mark string) bool {
 
 var wordRE = lazyregexp.New(`[\p{L}_][\p{L}\p{N}_]*`)
 
-// texts reports whether two strings, such as messages and titles, differ only in names.
+// texts reports whether two strings, such as messages and titles of tests, differ only in names.
 func (r *renaming) texts(x, y string) bool {
 	if x == y {
 		return true
@@ -139,7 +141,7 @@ func (r *renaming) texts(x, y string) bool {
 	return true
 }
 
-// withoutImports returns the tokens of a text except those of import lines.
+// withoutImports returns the tokens of a file, without the lines that import something.
 func withoutImports(l *source.Language, src []byte) []source.Token {
 	var out []source.Token
 	toks := l.Tokens(src)
@@ -149,7 +151,7 @@ func withoutImports(l *source.Language, src []byte) []source.Token {
 			end++
 		}
 		if toks[i].Text != "@" && importing(toks, i) {
-			for k := i; k < end; k++ { // also skip the other lines of a list in brackets
+			for k := i; k < end; k++ { // an import with a list in brackets has several lines
 				if t := toks[k].Text; t == "(" || t == "{" {
 					end = max(end, closing(toks, k)+1)
 				}
@@ -162,7 +164,7 @@ func withoutImports(l *source.Language, src []byte) []source.Token {
 	return out
 }
 
-// importing reports whether the line that begins with this token imports something.
+// importing reports whether the line that begins with the token at i is an import.
 func importing(toks []source.Token, i int) bool {
 	switch toks[i].Text {
 	case "import", "from", "package", "use", "using", "mod":
@@ -171,11 +173,11 @@ func importing(toks []source.Token, i int) bool {
 	return (toks[i].Text == "const" || toks[i].Text == "let" || toks[i].Text == "var") && notRun(toks, toks[i].Line)
 }
 
-// declares are keywords that declare the name after them.
+// declares are the keywords after which a name is declared.
 var declares = wordSet(`
 	def func function fn class const let var struct type interface trait enum mod static val record module`)
 
-// noType are words that stand before a name but are not its type.
+// noType are words that may stand before a name, but are not the type in a declaration.
 var noType = wordSet("return new else await in not and or if assert throw yield case is")
 
 // declared returns the names that the files declare.
@@ -200,7 +202,7 @@ func declaredIn(l *source.Language, toks tokens) map[string]bool {
 	return names
 }
 
-// isMethod reports whether a word may be a method's name, judged by its neighbours.
+// isMethod reports whether the word at i may be the name of a declared method, judged by the tokens next to it.
 func isMethod(l *source.Language, toks tokens, i int) bool {
 	if !toks.is(i+1, "(") || i == 0 {
 		return false
@@ -209,7 +211,7 @@ func isMethod(l *source.Language, toks tokens, i int) bool {
 		l.Name == "java" && toks[i-1].Kind == source.Word && !noType[toks[i-1].Text]
 }
 
-// isField reports whether a word may be the name of a field, or of a method of a JavaScript class.
+// isField reports whether the word at i may be the name of a declared field, or of a method in a JavaScript class.
 func isField(l *source.Language, toks tokens, i int) bool {
 	return l.Braces && (toks.is(i+1, ":") || l.Name == "script" && toks.is(i+1, "(") && toks.is(i-1, "}", "{", "async"))
 }

@@ -10,22 +10,23 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// RaisesThere makes every function that OtherResults changes raise instead, whenever its changed result would differ. A
-// test that does not notice this never uses that result.
+// RaisesThere makes functions raise an error where OtherResults would make them return another result. It returns the
+// new content and the number of changed functions. A test that still passes then never uses those results.
 func RaisesThere(file string, src []byte, lines Lines) ([]byte, int) {
 	return otherResultsOf(file, src, lines, raised)
 }
 
-// OtherResults makes every function that has one of the chosen lines return another result: numbers plus one, strings
-// with one more letter, booleans negated, lists and objects with such values in them. Values of other types stay. It
-// returns how many functions it changed. A test that checks the results of these functions must notice it.
+// OtherResults makes each function that contains a chosen line return another result: a number plus one, a string with
+// one letter more, a negated boolean, a list or object with other elements. Results of other types stay. It returns the
+// new content and the number of changed functions. A test that checks the results of these functions must fail then.
 func OtherResults(file string, src []byte, lines Lines) ([]byte, int) {
 	return otherResultsOf(file, src, lines, other)
 }
 
-// Nothing makes every function that has one of the chosen lines return no value. In Go its body still runs, and its
-// results become zero values, so it returns no error. In Python and JavaScript it returns at once. Other languages have
-// no such value that fits every function.
+// Nothing makes each function that contains a chosen line return no value, and returns the new content and the number
+// of changed functions. In Go the body still runs, but all results become zero values, so the function returns no
+// error. In Python and JavaScript the function returns at once. Files in other languages stay, because they have no
+// value that every function can return.
 func Nothing(file string, src []byte, lines Lines) ([]byte, int) {
 	l, _ := source.Read(file, nil)
 	switch {
@@ -38,13 +39,13 @@ func Nothing(file string, src []byte, lines Lines) ([]byte, int) {
 	return src, 0
 }
 
-// result selects the replacement for a function's result.
+// result says what replaces the result of a function.
 type result int
 
 const (
-	other  result = iota // another value
-	raised               // no value: it raises
-	none                 // no value
+	other  result = iota // another value of the same type
+	raised               // no value: the function raises an error
+	none                 // no value, or the zero value
 )
 
 func otherResultsOf(file string, src []byte, lines Lines, as result) ([]byte, int) {
@@ -98,7 +99,7 @@ func (o *otherResults) text(from, to int) string {
 	return string(o.src[o.toks[from].From:o.toks[to-1].To])
 }
 
-// around adds texts at the start and at the end of a body, within its braces.
+// around inserts texts at the start and at the end of a body, inside its braces.
 func (o *otherResults) around(b body, before, after string) bool {
 	o.edit(o.toks[b.open].To, before)
 	o.edit(o.toks[b.end].From, after)
@@ -107,18 +108,19 @@ func (o *otherResults) around(b body, before, after string) bool {
 
 var notName = lazyregexp.New(`\W`)
 
-// helper returns a name that no other file of the same package uses.
+// helper returns the name for a function that is added to the file. It depends on the file's name, so that two files of
+// a package do not declare the same name.
 func (o *otherResults) helper() string {
 	base := path.Base(o.file)
 	return "WfsOther_" + notName.ReplaceAllString(strings.TrimSuffix(base, path.Ext(base)), "_")
 }
 
-// word reports whether a function's head contains one of the words.
+// word reports whether the head of a function contains one of the words.
 func (o *otherResults) word(b body, words ...string) bool {
 	return slices.ContainsFunc(o.toks[b.head:b.open], func(t source.Token) bool { return slices.Contains(words, t.Text) })
 }
 
-// inGo wraps the body in a function literal, and returns its results changed.
+// inGo wraps the body in a function literal, and returns other values than that returns.
 func (o *otherResults) inGo(b body) bool {
 	from := o.resultsInGo(b)
 	if from < 0 || from >= b.open {
@@ -144,7 +146,7 @@ func (o *otherResults) inGo(b body) bool {
 		"}(); return "+strings.Join(changed, ", ")+" ")
 }
 
-// resultsInGo returns the index of the token after a function's parameters, or -1 if there are none.
+// resultsInGo returns the index of the token at which a function's result types begin, or -1 if it finds no parameters.
 func (o *otherResults) resultsInGo(b body) int {
 	at := b.open - 1
 	for at >= b.head && o.toks[at].Text != "func" {
@@ -154,7 +156,7 @@ func (o *otherResults) resultsInGo(b body) int {
 		return -1
 	}
 	at++
-	if o.toks[at].Text == "(" && at+1 < b.open { // a receiver, or the parameters of a function literal
+	if o.toks[at].Text == "(" && at+1 < b.open { // either a receiver, or the parameters of a function literal
 		if next := closing(o.toks, at) + 1; next < b.open && o.toks[next].Kind == source.Word && o.toks[next+1].Text == "(" {
 			at = next
 		}
@@ -171,7 +173,7 @@ func (o *otherResults) resultsInGo(b body) int {
 	return closing(o.toks, at) + 1
 }
 
-// helperInGo adds the function that changes a value, and its import after the package name.
+// helperInGo adds the function that returns another value, and the import that it needs.
 func (o *otherResults) helperInGo() {
 	if o.as == none {
 		o.edit(len(o.src), "\nfunc "+o.helper()+"[T any](T) (v T) { return }\n")
@@ -186,7 +188,7 @@ func (o *otherResults) helperInGo() {
 		`; if !wfsReflect.DeepEqual(v, w) { panic("other") }; return w }`))
 }
 
-// pick replaces the code that returns another value by code that raises, if that was chosen.
+// pick returns the text; if functions are to raise an error, it replaces the part `other` of the text by `raises`.
 func (o *otherResults) pick(text, other, raises string) string {
 	if o.as != raised {
 		return text
@@ -221,14 +223,14 @@ func NAME_in(v wfsReflect.Value) {
 }
 `
 
-// inPython adds a decorator directly before the function's head, after all other decorators.
+// inPython adds a decorator directly before the head of the function, after all its other decorators.
 func (o *otherResults) inPython(b body) bool {
 	if b.head+1 < len(o.toks) && o.toks[b.head+1].Text == "__init__" {
 		return false
 	}
 	at := o.toks[b.head].From
 	if b.head > 0 && o.toks[b.head-1].Text == "async" {
-		return false // the result still has to be awaited
+		return false // not possible, because the result is awaited later
 	}
 	start := strings.LastIndexByte(string(o.src[:at]), '\n') + 1
 	if strings.TrimSpace(string(o.src[start:at])) != "" {
@@ -245,7 +247,8 @@ const pythonOther = `@(lambda T: lambda f: __import__("functools").wraps(f)(lamb
 	`else [T(x, T) for x in v] or [None] if isinstance(v, list) else tuple(T(x, T) for x in v) if type(v) is tuple ` +
 	`else {k: T(x, T) for k, x in v.items()} if type(v) is dict else v)`
 
-// inScript wraps the body in an arrow function, which keeps the outer `this` and `arguments`.
+// inScript wraps the body in an arrow function, because in an arrow function `this` and `arguments` are still those of
+// the function around it.
 func (o *otherResults) inScript(b body) bool {
 	if o.word(b, "constructor", "*", "set", "super") {
 		return false
@@ -281,7 +284,7 @@ const (
 		`if (s(T(v)) !== s(v)) throw new Error("other"); return v; `
 )
 
-// inRust wraps the body in a closure, if rustOther knows the type of its result.
+// inRust wraps the body in a closure. It does so only if rustOther has another value for the type of the result.
 func (o *otherResults) inRust(b body) bool {
 	arrow := slices.IndexFunc(o.toks[b.head:b.open], func(t source.Token) bool { return t.Text == "->" })
 	if arrow < 0 || o.word(b, "const", "async", "unsafe", "where") {
@@ -301,9 +304,9 @@ func (o *otherResults) inRust(b body) bool {
 
 var rustNumber = lazyregexp.New(`^[iu](8|16|32|64|128|size)$`)
 
-// rustOther returns an expression for another value of a type, or "" if it does not know the type.
+// rustOther returns an expression for another value than v, of type typ, or "" if it does not know the type.
 func rustOther(v string, typ tokens) string {
-	for len(typ) > 2 && typ[1].Text == "::" { // strip the path of a name
+	for len(typ) > 2 && typ[1].Text == "::" { // std::string::String is String
 		typ = typ[2:]
 	}
 	if len(typ) == 0 {
@@ -323,7 +326,7 @@ func rustOther(v string, typ tokens) string {
 	return ""
 }
 
-// rustOtherOf returns an expression for another value of a type that is a single word.
+// rustOtherOf does the same as rustOther for a type that is one word.
 func rustOtherOf(v, name string) string {
 	switch {
 	case rustNumber.MatchString(name):
@@ -355,7 +358,7 @@ func firstOf(typ tokens) tokens {
 	return typ
 }
 
-// inJava changes the value of each return statement in the body.
+// inJava changes the value in each return statement of the body.
 func (o *otherResults) inJava(b body) bool {
 	any := false
 	for i := b.open; i < b.end; i++ {

@@ -13,32 +13,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kind is the effect of a call on files.
+// Kind says what a call does to files.
 type Kind string
 
 const (
-	Create   Kind = "create" // a new empty file
+	Create   Kind = "create" // create an empty file
 	Truncate Kind = "truncate"
 	Write    Kind = "write"
 	Rename   Kind = "rename"
 	Link     Kind = "link"
 	Symlink  Kind = "symlink"
-	Remove   Kind = "remove" // a file or an empty directory
+	Remove   Kind = "remove" // remove a file or an empty directory
 	Mkdir    Kind = "mkdir"
 	Chmod    Kind = "chmod"
 	Sync     Kind = "sync"     // fsync, fdatasync
-	WriteOut Kind = "writeout" // sync_file_range: durable with the next Sync of any file
+	WriteOut Kind = "writeout" // sync_file_range: the content is durable after the next Sync of any file
 )
 
-// Call is a system call that changes a file below the root. Paths are relative to the root.
+// Call is a system call that changes a file below Command.Root. Paths are relative to that root.
 type Call struct {
-	Process int    // id of the thread that made it
-	Name    string // of the system call
+	Process int    // id of the thread that made the call
+	Name    string // name of the system call
 	Kind    Kind
 	Path    string
-	To      string // new path of Rename and Link; target of Symlink
-	Offset  int64  // of Write; or the size of Truncate, or the mode of Mkdir and Chmod
-	Data    []byte // of Write
+	To      string // new path, for Rename and Link; target, for Symlink
+	Offset  int64  // where a Write begins; for Truncate the size, for Mkdir and Chmod the mode
+	Data    []byte // data of a Write
 }
 
 func (c Call) String() string {
@@ -52,19 +52,19 @@ func (c Call) String() string {
 	return s
 }
 
-// on reports whether a path of the call ends in suffix.
+// on reports whether a path of the call ends in `suffix`.
 func (c *Call) on(suffix string) bool {
 	return strings.HasSuffix(c.Path, suffix) || c.Kind == Rename && strings.HasSuffix(c.To, suffix)
 }
 
-// entry is a system call that is about to run.
+// entry is a system call at its start, before it has run.
 type entry struct {
 	pid  int
 	nr   uint64
 	args [6]uint64
 }
 
-// call returns the change that a system call makes below root, or nil for none.
+// call returns the change that the system call will make below root, or nil if it will make none.
 func (e *entry) call(root string) *Call {
 	c := &Call{Process: e.pid}
 	const at = 0
@@ -143,13 +143,13 @@ func (e *entry) write(root string, c *Call) *Call {
 			c.Data = append(c.Data, e.bytes(binary.LittleEndian.Uint64(vector), binary.LittleEndian.Uint64(vector[8:]))...)
 		}
 		c.Offset = e.position(fd, st.Size)
-	default: // no command in the tests uses these so far: the record would lack the data
+	default: // not supported, because no command in the tests uses these calls, and the record would lack the data
 		c.Name = fmt.Sprintf("write (system call %d)", e.nr)
 	}
 	return c
 }
 
-// position returns where a write without an offset begins.
+// position returns where in the file a write begins that names no offset.
 func (e *entry) position(fd uint64, size int64) int64 {
 	info, _ := os.ReadFile(e.proc("fdinfo", fmt.Sprint(fd)))
 	var pos, flags int64
@@ -185,7 +185,7 @@ func (e *entry) open(root string, c *Call) *Call {
 	}
 	if _, err := os.Lstat(filepath.Join(root, c.Path)); err == nil {
 		if flags&unix.O_TRUNC == 0 {
-			return nil // it exists, and stays unchanged
+			return nil // the file exists, and the call does not change it
 		}
 		c.Kind = Truncate
 	} else if flags&unix.O_CREAT == 0 {
@@ -238,7 +238,7 @@ func (e *entry) file(fd uint64) string {
 	return path
 }
 
-// path returns an argument as an absolute path. If the last part is a symbolic link, it is not followed.
+// path returns a path argument of the call as an absolute path. It does not follow a symbolic link in the last part.
 func (e *entry) path(dir, name uint64, plain bool) string {
 	p := e.text(name)
 	if p == "" {
@@ -279,7 +279,7 @@ func (e *entry) text(addr uint64) string {
 	return ""
 }
 
-// bytes reads the memory of the process, and returns fewer bytes if not all are readable.
+// bytes reads n bytes from the memory of the process, or fewer if not all of them are readable.
 func (e *entry) bytes(addr, n uint64) []byte {
 	mem, err := os.Open(e.proc("mem"))
 	if err != nil {

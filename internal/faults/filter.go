@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watched are the system calls that may change files. Other calls do not stop for the tracer, which makes a traced
-// command several times faster.
+// watched lists the system calls that may change files. Other calls run without stopping for the tracer, which makes a
+// traced command several times faster.
 var watched = []uint32{
 	unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_WRITEV, unix.SYS_PWRITEV, unix.SYS_PWRITEV2, unix.SYS_SENDFILE, unix.SYS_COPY_FILE_RANGE,
 	unix.SYS_CREAT, unix.SYS_RENAME, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINK, unix.SYS_LINKAT, unix.SYS_SYMLINK, unix.SYS_SYMLINKAT,
@@ -19,15 +19,15 @@ var watched = []uint32{
 	unix.SYS_CHMOD, unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC_FILE_RANGE,
 }
 
-// filter returns the seccomp program that the kernel runs at each system call. Watched calls, and opens that create or
-// truncate a file, stop for the tracer.
+// filter returns the seccomp program that the kernel runs at each system call. It makes the watched calls stop for the
+// tracer, and also calls that open a file if they create or truncate it.
 func filter() []unix.SockFilter {
 	const (
 		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 		equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
 		set   = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
 		ret   = unix.BPF_RET | unix.BPF_K
-		nr    = 0 // offsets in struct seccomp_data
+		nr    = 0 // the constants are offsets in struct seccomp_data
 		args  = 16
 		make_ = unix.O_CREAT | unix.O_TRUNC
 	)
@@ -44,9 +44,9 @@ func filter() []unix.SockFilter {
 	return append(p, pass)
 }
 
-// become installs the filter and replaces this process by a command. It returns only on failure.
+// become installs the filter and replaces this process by the command. If it returns, it has failed.
 func become(argv, env []string) error {
-	runtime.LockOSThread() // the filter belongs to the thread, and the command that it executes inherits it
+	runtime.LockOSThread() // the filter belongs to the thread, which must be the one that executes the command
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return os.NewSyscallError("prctl", err)
 	}

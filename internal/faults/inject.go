@@ -16,66 +16,66 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Mode is the kind of a fault.
+// Mode says what fault is injected.
 type Mode string
 
 const (
-	Run       Mode = "run"        // none: calls are recorded
-	KillAll   Mode = "kill-all"   // kill every process before the call
-	KillFirst Mode = "kill-first" // kill only the command before the call; its children continue
+	Run       Mode = "run"        // no fault: only record the calls
+	KillAll   Mode = "kill-all"   // before the call, kill every process
+	KillFirst Mode = "kill-first" // before the call, kill only the command; its children continue
 	Fail      Mode = "fail"       // the call fails with Errno
-	FailOn    Mode = "fail-on"    // the call and every later one fails; for lack of space, only those that need some
-	Tear      Mode = "tear"       // half of a write happens, then every process is killed; any other call completes first
+	FailOn    Mode = "fail-on"    // so do all later calls; with ENOSPC only if they need space
+	Tear      Mode = "tear"       // half of a write happens (any other call completes), then every process is killed
 )
 
-// Command is the command to run.
+// Command is the command to trace.
 type Command struct {
-	Argv []string // the first one is a path
+	Argv []string // Argv[0] is a path
 	Dir  string
 	Env  []string
-	Root string // calls that change something below it count; must have no symbolic links
+	Root string // a path without symbolic links; calls that change something below it are counted
 }
 
-// Fault is one injected fault.
+// Fault is one fault to inject.
 type Fault struct {
 	Mode  Mode
-	At    int // number of the call, from 1
+	At    int // number of the call at which it happens, from 1
 	Errno syscall.Errno
-	Of    string // count only calls on paths with this ending; "": all
+	Of    string // count only calls on paths that end in Of; "": all calls
 }
 
-// Outcome is the result of a command.
+// Outcome is the result of a traced command.
 type Outcome struct {
-	Calls  []Call // below the root; with Data only if no fault was injected, as for States
-	Points int    // number of calls, including failed ones
-	States []int  // calls that saw a new state of the files: the first, and those after a change
-	Writes []int  // calls that wrote more than a byte, and so can be torn
-	Hit    bool   // the point was reached
-	Exit   int    // -1: killed
-	Output string // both streams
+	Calls  []Call // successful calls, without a fault in order; with a fault only the one that it hit, without Data
+	Points int    // number of counted calls, including failed ones
+	States []int  // numbers of the calls before which the files have a new state: the first, and each after a change
+	Writes []int  // numbers of the calls that write more than a byte, so that Tear can halve them
+	Hit    bool   // the fault was injected
+	Exit   int    // exit code; -1: a signal ended the command
+	Output string // standard output and standard error
 }
 
 var errRefused = errors.New("ptrace is refused")
 
-// Request is one run for Serve.
+// Request asks Serve for one run of a command.
 type Request struct {
 	Command Command
 	Fault   Fault
 }
 
-// Answer is the result of a Request. Refused means that this system does not let one process trace another.
+// Answer is the result of a Request. Refused means that this system does not allow a process to trace another.
 type Answer struct {
 	Outcome Outcome
 	Refused bool
 	Error   string
 }
 
-// Stage is set in the environment of a process that Serve starts from its own binary, with the same argv[0]. That
-// process must call Serve too, which turns it into the command.
+// Stage is an environment variable. Serve sets it when it starts its own binary again, with the same argv[0]. The new
+// process must call Serve too, which then turns the process into the command.
 const Stage = "FAULTS_STAGE"
 
-// Serve reads requests as JSON and answers them, until the input ends. It waits for every child process, so its process
-// must have no others.
+// Serve reads requests as JSON from `in` and writes the answers to `out`, until the input ends. The process must have
+// no other children, because Serve waits for every child.
 func Serve(in io.Reader, out io.Writer) error {
 	if os.Getenv(Stage) != "" {
 		if err := os.Unsetenv(Stage); err != nil {
@@ -102,9 +102,9 @@ func Serve(in io.Reader, out io.Writer) error {
 	}
 }
 
-// inject runs a command with at most one fault, and waits until all of its processes have ended.
+// inject runs a command and injects at most one fault. It returns when all processes of the command have ended.
 func inject(c Command, f Fault) (Outcome, error) {
-	runtime.LockOSThread() // ptrace is per thread
+	runtime.LockOSThread() // ptrace works for one thread only
 	defer runtime.UnlockOSThread()
 	t := &tracer{cmd: c, fault: f, threads: map[int]*thread{}, changed: true}
 	return t.run()
@@ -112,8 +112,8 @@ func inject(c Command, f Fault) (Outcome, error) {
 
 type thread struct {
 	begun   bool
-	pending *Call // between the start and the end of a call whose result is needed
-	dying   bool  // kill all when the call has ended
+	pending *Call // the call in which the thread is, if its result is needed
+	dying   bool  // kill all processes when the current call has ended
 }
 
 type tracer struct {
@@ -123,12 +123,12 @@ type tracer struct {
 	first   int
 	n       int
 	out     Outcome
-	changed bool // the files changed since the last point
+	changed bool // the files have changed since the last counted call
 	killing bool
-	became  bool // the first process has become the command
+	became  bool // the first process has executed the command
 }
 
-// syscallInfo is the used part of struct ptrace_syscall_info in linux/ptrace.h.
+// syscallInfo is the part that we use of struct ptrace_syscall_info in linux/ptrace.h.
 type syscallInfo struct {
 	op   uint8
 	_    [3]uint8
@@ -195,7 +195,7 @@ func (t *tracer) run() (Outcome, error) {
 	return t.out, err
 }
 
-// loop resumes all threads from stop to stop until none is left.
+// loop lets all threads run from stop to stop, until no thread is left.
 func (t *tracer) loop() error {
 	for {
 		var ws unix.WaitStatus
@@ -241,27 +241,27 @@ func (t *tracer) stopped(pid int, ws unix.WaitStatus) error {
 	case sig == syscall.SIGTRAP && ws.TrapCause() == unix.PTRACE_EVENT_SECCOMP:
 		if e := t.entry(pid); e != nil && !t.killing {
 			if c := e.call(t.cmd.Root); c != nil && c.on(t.fault.Of) && t.begins(pid, th, c) {
-				resume = unix.PtraceSyscall // stop again at its end
+				resume = unix.PtraceSyscall // stop again when the call ends
 			}
 		}
 	case sig == stopOfSyscall:
 		t.ends(pid, th)
-	case sig == syscall.SIGTRAP && ws.TrapCause() == unix.PTRACE_EVENT_EXEC: // any thread may have called it: it is the first thread now
+	case sig == syscall.SIGTRAP && ws.TrapCause() == unix.PTRACE_EVENT_EXEC: // after exec, any thread is the first
 		t.became = t.became || pid == t.first
 		if former, err := unix.PtraceGetEventMsg(pid); err == nil && int(former) != pid {
 			delete(t.threads, int(former))
 		}
-	case sig == syscall.SIGTRAP: // a new process or thread
-	case sig == syscall.SIGSTOP && !th.begun: // the start of a new thread
+	case sig == syscall.SIGTRAP: // it started a process or a thread
+	case sig == syscall.SIGSTOP && !th.begun: // the first stop of a new thread
 	default:
 		deliver = int(sig)
 	}
 	th.begun = true
-	_ = resume(pid, deliver) // it may be dead by now
+	_ = resume(pid, deliver) // fails if the thread is dead
 	return nil
 }
 
-// entry returns the call at which a thread has stopped, or nil if the thread was killed.
+// entry returns the system call at which a thread has stopped, or nil if the thread was killed.
 func (t *tracer) entry(pid int) *entry {
 	var info syscallInfo
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, getSyscallInfo, uintptr(pid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
@@ -271,10 +271,11 @@ func (t *tracer) entry(pid int) *entry {
 	return &entry{pid, info.nr, info.args}
 }
 
-// begins handles a call before it runs, and reports whether its end must be seen as well.
+// begins handles a counted call before it runs: it injects the fault, if this is the call. It reports whether the
+// thread must stop again when the call ends.
 func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 	t.n++
-	if t.changed || t.fault.Of != "" { // calls on other paths change files too
+	if t.changed || t.fault.Of != "" { // with Of, the files may also change in calls that are not counted
 		t.out.States, t.changed = append(t.out.States, t.n), false
 	}
 	if c.Kind == Write && len(c.Data) > 1 {
@@ -305,7 +306,7 @@ func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 		t.hit(c)
 		var regs unix.PtraceRegs
 		if unix.PtraceGetRegs(pid, &regs) == nil {
-			regs.Orig_rax = ^uint64(0) // skip the call
+			regs.Orig_rax = ^uint64(0) // an invalid number, so that the kernel skips the call
 			regs.Rax = uint64(-int64(t.fault.Errno))
 			_ = unix.PtraceSetRegs(pid, &regs)
 		}
@@ -316,12 +317,12 @@ func (t *tracer) begins(pid int, th *thread, c *Call) bool {
 	return false
 }
 
-// readOnly reports whether the fault also affects the removal of files.
+// readOnly reports whether after FailOn every call fails, and not only those that need space.
 func (t *tracer) readOnly() bool {
 	return t.fault.Errno != syscall.ENOSPC && t.fault.Errno != syscall.EDQUOT
 }
 
-// hit records the first call that a fault hit.
+// hit records the call at which the fault is injected; after FailOn, only the first one.
 func (t *tracer) hit(c *Call) {
 	if !t.out.Hit {
 		t.out.Hit = true

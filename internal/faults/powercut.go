@@ -12,29 +12,29 @@ import (
 	"strings"
 )
 
-// Model is the extent of the loss in a power cut. Both are possible in a journaling file system, where a sync of any
-// file or directory makes all earlier names durable, and the content of that file.
+// Model says how much a power cut destroys. Both models are possible on a journaling file system. There, a sync of any
+// file or directory makes all earlier changes of names durable, and a sync of a file also its content.
 type Model string
 
 const (
-	ContentLost Model = "content-lost" // names survive; content that was not synced is lost
-	NamesLost   Model = "names-lost"   // names since the last sync are lost as well
+	ContentLost Model = "content-lost" // all names are as they were; content that was not synced is lost
+	NamesLost   Model = "names-lost"   // names that changed since the last sync are lost too
 )
 
-// Disk replays calls and computes the files after a power cut.
+// Disk replays calls, and computes which files exist after a power cut.
 type Disk struct {
-	now, kept map[string]*inode // by path; kept: at the last sync
+	now, kept map[string]*inode // files by path: now, and durably since the last sync
 }
 
 type inode struct {
 	mode      fs.FileMode
-	target    string // of a symbolic link
+	target    string // target of a symbolic link
 	now, kept []byte
-	out       []byte // written out; durable after the next sync of anything
+	out       []byte // content at the last WriteOut; durable after the next Sync of any file
 	pending   bool
 }
 
-// ReadDisk reads a directory as the durable state.
+// ReadDisk returns a Disk with the files of a directory, all of them durable.
 func ReadDisk(dir string) (*Disk, error) {
 	d := &Disk{now: map[string]*inode{}}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -53,7 +53,7 @@ func ReadDisk(dir string) (*Disk, error) {
 			n.now, err = os.ReadFile(path)
 			n.kept = n.now
 		case !info.IsDir():
-			return nil // sockets and the like
+			return nil // sockets and the like are skipped
 		}
 		rel, _ := filepath.Rel(dir, path)
 		d.now[rel] = n
@@ -63,7 +63,7 @@ func ReadDisk(dir string) (*Disk, error) {
 	return d, err
 }
 
-// Matters reports whether a call can change the files after a power cut.
+// Matters reports whether a call can change what a power cut right after it leaves.
 func (c Call) Matters(m Model) bool {
 	if m == NamesLost {
 		return c.Kind == Sync || c.Kind == Chmod
@@ -71,7 +71,7 @@ func (c Call) Matters(m Model) bool {
 	return c.Kind != Write && c.Kind != Truncate && c.Kind != WriteOut
 }
 
-// Apply replays one call.
+// Apply replays one call. It returns an error if the call's file does not exist.
 func (d *Disk) Apply(c Call) error {
 	n := d.now[c.Path]
 	need := c.Kind != Create && c.Kind != Mkdir && c.Kind != Symlink && c.Kind != Rename && c.Kind != Remove
@@ -112,14 +112,14 @@ func (d *Disk) Apply(c Call) error {
 	return nil
 }
 
-// resized returns a copy with the given size, padded with zeros.
+// resized returns a copy of data, cut or padded with zeros to `size` bytes.
 func resized(data []byte, size int64) []byte {
 	out := make([]byte, size)
 	copy(out, data)
 	return out
 }
 
-// rename moves a name and all names below it. "" is a path outside of the root.
+// rename renames a path, and all paths below it. A path of "" is outside of the root, so the files leave or enter it.
 func (d *Disk) rename(from, to string) {
 	for path, n := range maps.Clone(d.now) {
 		rest, ok := strings.CutPrefix(path, from)
@@ -133,13 +133,13 @@ func (d *Disk) rename(from, to string) {
 	}
 }
 
-// Cut writes the files after a power cut into an empty directory.
+// Cut writes the files that exist after a power cut into an empty directory.
 func (d *Disk) Cut(m Model, dir string) error {
 	names := d.now
 	if m == NamesLost {
 		names = d.kept
 	}
-	for _, path := range slices.Sorted(maps.Keys(names)) { // directories come before their contents
+	for _, path := range slices.Sorted(maps.Keys(names)) { // sorted, so that directories come before their contents
 		n, to := names[path], filepath.Join(dir, path)
 		var err error
 		switch {

@@ -1,5 +1,5 @@
-// Package holdout stores hold-out tests: files that are added to a clean checkout before it is judged, and that the
-// agent never sees.
+// Package holdout stores hold-out tests: tests that the agent never sees, because wfs adds them only to the clean
+// checkout in which it judges the work.
 package holdout
 
 import (
@@ -19,27 +19,27 @@ import (
 	"strings"
 )
 
-// Bounds of one pack. Tests are small, so a larger directory is probably the wrong one.
+// The maximum size of a pack. Tests are small, so a directory with more is probably not the one that the user meant.
 const (
 	MaxFiles = 5000
 	MaxBytes = 64 << 20
 )
 
-// File is a file of a pack. Path is relative to the top of a work tree, with slashes.
+// File is a file in a pack. Path is relative to the top of the work tree, with slashes.
 type File struct {
 	Path string
 	Exec bool
 	Data []byte
 }
 
-// Pack is a set of files, sorted by path.
+// Pack is a set of hold-out tests: files, sorted by path.
 type Pack []File
 
-// skipped are names of directories that never hold tests.
+// skipped lists the names of directories that never contain tests.
 var skipped = strings.Fields(".git .wfs .workflow __pycache__ .pytest_cache node_modules")
 
-// ReadDir reads a directory into a pack. It skips directories of git, wfs and caches, and fails on links and other
-// irregular files.
+// ReadDir makes a pack of the files in a directory. It skips the directories of git, of wfs and of caches. It returns
+// an error if it finds a symbolic link or another irregular file.
 func ReadDir(dir string) (Pack, error) {
 	var files []File
 	size := int64(0)
@@ -74,7 +74,7 @@ func ReadDir(dir string) (Pack, error) {
 
 func tooLarge() error { return fmt.Errorf("there are more than %d MB", MaxBytes>>20) }
 
-// New makes a pack from files.
+// New makes a pack of files. It returns an error if they cannot be a pack.
 func New(files []File) (Pack, error) {
 	var p Pack
 	size := 0
@@ -94,7 +94,8 @@ func New(files []File) (Pack, error) {
 	return p, p.check()
 }
 
-// check returns an error if the pack cannot be added to a tree.
+// check returns an error if the pack is empty, is not sorted, has a path twice, or has a path that leads out of the work
+// tree.
 func (p Pack) check() error {
 	if len(p) == 0 {
 		return errors.New("there is no file")
@@ -107,7 +108,7 @@ func (p Pack) check() error {
 	return nil
 }
 
-// Digest returns the identity of a pack: SHA-256 of names, modes and contents, in hexadecimal.
+// Digest returns a fingerprint of the pack: the SHA-256 of all names, modes and contents, in hexadecimal digits.
 func (p Pack) Digest() string {
 	h := sha256.New()
 	for _, f := range p {
@@ -117,7 +118,7 @@ func (p Pack) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Encode returns a pack as one compressed file, so that a text search does not find tests in it.
+// Encode returns the pack as one compressed file. Compressed, its tests are not found by a text search.
 func (p Pack) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -139,7 +140,7 @@ func (p Pack) Encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Decode is the inverse of Encode.
+// Decode returns the pack that Encode has encoded.
 func Decode(data []byte) (Pack, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -167,8 +168,8 @@ func Decode(data []byte) (Pack, error) {
 	}
 }
 
-// Lay writes the files below a directory, over existing ones. It removes files and links that are in the way, so that
-// no link can redirect it out of the directory.
+// Lay writes the pack's files into the directory `dir`, and overwrites existing ones. It removes files and symbolic
+// links that are in the way of a directory, so that no link can lead it out of `dir`.
 func (p Pack) Lay(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -13,25 +13,26 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Store is a directory of the user with hold-out tests, each below the first half of its digest. It is outside the
-// repository, because the agent can list all objects there. Nothing in the repository says where the tests came from.
+// Store is a directory of the user that contains copies of hold-out tests. Each copy is in a directory that is named
+// after the first half of its digest. The store is outside the repository, because the agent can list all objects of
+// the repository. Nothing in the repository says where the tests are from.
 type Store string
 
-// Files of one copy.
+// The files of one copy.
 const (
 	packFile   = "files.tar.gz"
-	sourceFile = "from" // JSON: Source
-	ownersFile = "for"  // one line per owner
-	runsDir    = "runs" // the output of gates, by run
+	sourceFile = "from" // a Source as JSON
+	ownersFile = "for"  // one owner on each line: a session that needs the copy, and its repository
+	runsDir    = "runs" // output of gates, one directory for each run
 
 	maxRuns     = 20
 	maxPackFile = MaxBytes + 1<<20
 )
 
-// Source is the origin of hold-out tests.
+// Source says where the user took hold-out tests from.
 type Source struct {
 	Directory string `json:"directory,omitempty"`
-	Ref       string `json:"ref,omitempty"` // as the user typed it
+	Ref       string `json:"ref,omitempty"` // a revision, as the user typed it
 	Commit    string `json:"commit,omitempty"`
 }
 
@@ -46,7 +47,8 @@ func (s Store) dir(digest string) string {
 	return filepath.Join(string(s), digest[:min(len(digest), 32)])
 }
 
-// Keep stores a pack for an owner. An existing copy has the same content, because the digest names it.
+// Keep stores a copy of a pack, and records that an owner needs it. It may overwrite an existing copy: a copy with the
+// same digest has the same content.
 func (s Store) Keep(p Pack, from Source, owner string) error {
 	dir := s.dir(p.Digest())
 	if err := durable.MkdirAll(dir); err != nil {
@@ -69,12 +71,12 @@ func (s Store) Keep(p Pack, from Source, owner string) error {
 	return durable.WriteFile(filepath.Join(dir, sourceFile), source, 0o600)
 }
 
-// Claim adds an owner to a copy, if the copy exists. Other processes may do so at the same time, and an earlier line
-// may be incomplete.
+// Claim records that another owner needs a copy, if the copy exists. Other processes may do the same at the same time.
+// The line before may lack its newline, so Claim writes one first.
 func (s Store) Claim(digest, owner string) error {
 	const tries = 10
 	if _, err := os.Lstat(s.dir(digest)); err != nil {
-		return nil //nolint:nilerr // the user of the copy reports that it is missing
+		return nil //nolint:nilerr // a missing copy is reported when the owner loads it
 	}
 	for try := 1; ; try++ {
 		f, err := durable.OpenAppend(filepath.Join(s.dir(digest), ownersFile))
@@ -82,13 +84,13 @@ func (s Store) Claim(digest, owner string) error {
 			return err
 		}
 		err = errors.Join(f.Append([]byte("\n"+owner+"\n")), f.Close())
-		if !errors.Is(err, durable.ErrReplaced) || try == tries { // another process replaced the file by appending its own line
+		if !errors.Is(err, durable.ErrReplaced) || try == tries { // another process appended to the file
 			return err
 		}
 	}
 }
 
-// Load reads the copy with the given digest.
+// Load returns the pack with the given digest. It returns an error if the copy is missing or damaged.
 func (s Store) Load(digest string) (Pack, error) {
 	data, err := durable.ReadFile(filepath.Join(s.dir(digest), packFile), maxPackFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,13 +106,13 @@ func (s Store) Load(digest string) (Pack, error) {
 	return p, nil
 }
 
-// Source returns the origin of the copy with the given digest, if known.
+// Source returns where the copy with the given digest is from; known is false if that is not recorded.
 func (s Store) Source(digest string) (from Source, known bool) {
 	data, err := durable.ReadFile(filepath.Join(s.dir(digest), sourceFile), 1<<16)
 	return from, err == nil && json.Unmarshal(data, &from) == nil && from.String() != ""
 }
 
-// Run returns the directory with the output of gates in a run, or "" if there is none.
+// Run returns the path of the directory with the output of a run's gates, or "" if there is none.
 func (s Store) Run(digest, run string) string {
 	dir := filepath.Join(s.dir(digest), runsDir, filepath.Base(run))
 	if info, err := os.Stat(dir); run == "" || err != nil || !info.IsDir() {
@@ -119,7 +121,8 @@ func (s Store) Run(digest, run string) string {
 	return dir
 }
 
-// NewRun creates an empty directory for the output of gates, and removes the oldest ones beyond maxRuns.
+// NewRun creates an empty directory for the output of a run's gates, and returns its path. If there are more than
+// maxRuns such directories, it removes the oldest.
 func (s Store) NewRun(digest, run string) (string, error) {
 	runs := filepath.Join(s.dir(digest), runsDir)
 	dir := filepath.Join(runs, run)
@@ -149,7 +152,8 @@ func (s Store) NewRun(digest, run string) (string, error) {
 	return dir, nil
 }
 
-// Unused lists the directories of copies that no owner needs and that got no new owner since a time.
+// Unused lists the directories of the copies that can be removed. `needs` is false for all owners of such a copy, and
+// its last owner was recorded before `since`.
 func (s Store) Unused(since time.Time, needs func(owner string) bool) (paths []string) {
 	entries, _ := os.ReadDir(string(s))
 	for _, e := range entries {

@@ -1,5 +1,5 @@
-// Package lazyregexp compiles regular expressions at their first use. Most commands use few of them, and all have to
-// start quickly.
+// Package lazyregexp compiles regular expressions at their first use, so that wfs starts quickly. Most commands use
+// only a few of the expressions in the program.
 package lazyregexp
 
 import (

@@ -2,8 +2,9 @@ package proc
 
 import "os"
 
-// Above lists the ancestors of this process, its parent first. Processes that a run leaves behind are descendants of
-// the process that started the run, as long as that process lives: see children.
+// Above lists the ancestors of this process, its parent first. The process that started a run is among them if this
+// process belongs to the run. On Linux that is true even if the run has left this process behind, because orphans of a
+// run become children of the process that started the run, as long as it lives; see children.
 func Above() []int {
 	var list []int
 	for pid := os.Getppid(); pid > 1 && len(list) < 1000; {

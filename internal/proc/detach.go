@@ -6,8 +6,8 @@ import (
 	"os/exec"
 )
 
-// Detach starts a command that continues after this process has ended and after the terminal is closed. Its output goes
-// to a file. ended receives the exit code if the command ends while this process lives.
+// Detach starts a command that continues when this process ends or the terminal is closed. The command's output goes to
+// a file. If the command ends while this process lives, `ended` receives its exit code.
 func Detach(c Cmd, output *os.File) (pid int, ended <-chan int, err error) {
 	path, err := resolve(c.Argv, c.Dir, c.Env)
 	if err != nil {
@@ -27,10 +27,11 @@ func Detach(c Cmd, output *os.File) (pid int, ended <-chan int, err error) {
 	return cmd.Process.Pid, done, nil
 }
 
-// Terminate asks a process that is not our child to end. It calls sure after it has opened the process; on Linux no
-// other process can get this pid from then on. If sure returns false, it sends no signal.
+// Terminate asks a process that is not our child to end, with SIGTERM. Before that, it calls `sure`, which checks that
+// pid is the right process; if `sure` returns false, Terminate sends nothing. On Linux the pid cannot pass to another
+// process after the check, because Terminate opens the process first.
 func Terminate(pid int, sure func() (bool, error)) error {
-	p, err := os.FindProcess(pid) // a pidfd, if the system has them
+	p, err := os.FindProcess(pid) // opens a pidfd, if the system has them
 	if err != nil {
 		return err
 	}

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Proof identifies the processes that this program started earlier. A process must match both fields, or it belongs to
-// another program.
+// Proof recognises a process that this program has started earlier. A process that does not match both fields belongs
+// to another program.
 type Proof struct {
-	// Environ reports whether an environment has the variables of the program's children.
+	// Environ reports whether an environment has the variables that this program sets for its children.
 	Environ func(entries []string) bool
-	Since   string // Moment before their start
+	Since   string // a result of Moment from before the process started
 }
 
-// Holds reports whether a process is alive and matches the proof.
+// Holds reports whether a process is alive and matches both fields of the proof.
 func (p Proof) Holds(pid int) bool {
 	boot, ticks, _ := strings.Cut(p.Since, " ")
 	since, err := strconv.ParseUint(ticks, 10, 64)
@@ -28,12 +28,13 @@ func (p Proof) Holds(pid int) bool {
 	return err == nil && p.Environ(strings.Split(string(env), "\x00"))
 }
 
-// End asks processes to end, and kills them after the grace, or when hurry is closed. It continues until find returns
-// no process that matches the proof. It returns the pids that got a signal.
+// End ends the processes that `find` returns and that match the proof. First it asks them to end; after `grace`, or
+// when `hurry` is closed, it kills them. End returns when `find` finds no such process any more, or when killed
+// processes hang in the kernel. It returns the pids of the processes that got a signal.
 func End(find func() []int, p Proof, grace time.Duration, hurry <-chan struct{}) (ended []int) {
 	asked := map[int]bool{}
 	sig, limit := terminate, time.Now().Add(grace)
-	for clean := 0; clean < 2; { // a process may have started another one between two looks
+	for clean := 0; clean < 2; { // twice, because a process may start another one between the calls of find
 		clean++
 		for _, pid := range find() {
 			if asked[pid] && sig == terminate {
@@ -59,7 +60,7 @@ func End(find func() []int, p Proof, grace time.Duration, hurry <-chan struct{})
 		}
 		if time.Now().After(limit) {
 			if sig == kill {
-				return ended // they hang in the kernel
+				return ended // the rest hangs in the kernel
 			}
 			sig, limit = kill, time.Now().Add(lastWait)
 		}
@@ -67,7 +68,8 @@ func End(find func() []int, p Proof, grace time.Duration, hurry <-chan struct{})
 	return ended
 }
 
-// signal opens the process before it checks it, so that its pid cannot pass to another process in between.
+// signal sends a signal to a process if it matches the proof. It opens the process before it checks it, so that the pid
+// cannot pass to another process in between.
 func (p Proof) signal(pid int, sig syscall.Signal) bool {
 	held, err := os.FindProcess(pid)
 	if err != nil {

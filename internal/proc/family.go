@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// stat is the system's information about one process.
+// stat is what the system reports about one process.
 type stat struct {
 	pid, parent, group, session int
-	// ready: running, or waiting for a processor; dead: ended, but not reaped
+	// ready: it is running, or waits for a processor. dead: it has ended, but is not reaped.
 	ready, dead bool
-	cpu         time.Duration // including children that have ended; Linux only
-	began       uint64        // in the clock of Moment; 0: unknown
-	kernel      bool          // a kernel thread
+	cpu         time.Duration // time on processors, with that of children that have ended; only on Linux
+	began       uint64        // when the process began, in the clock of Moment; 0: unknown
+	kernel      bool          // it is a kernel thread
 }
 
-// sweep kills the remaining processes until two looks in a row find none. It reports whether that succeeded.
+// sweep kills the remaining processes of the run, until it finds none twice in a row. It reports whether it got so far.
 func (f family) sweep(l *leader, marker string) bool {
 	clean := 0
 	for limit := time.Now().Add(lastWait); ; {
@@ -42,14 +42,16 @@ func (f family) sweep(l *leader, marker string) bool {
 	}
 }
 
-// survivors returns all processes of the run that are still alive: members of the group, and escaped ones.
+// survivors returns the pids of all processes of the run that are alive, including those that left its group.
 func (f family) survivors(l *leader, marker string) []int {
 	all, _ := f.look(l, marker)
 	return all
 }
 
-// look finds the survivors. A process with the marker inherited it from the leader, and cannot be older. blank counts
-// the processes that could have the marker but show no environment: a process shows none for a moment during exec.
+// look returns the pids of all living processes of the run. A process outside the run's group and session belongs to
+// the run if it has the marker; it must have inherited the marker from the leader, so it cannot be older than the
+// leader. `blank` is the number of processes that may have the marker, but do not show their environment at the moment.
+// A process does not show it for a moment during exec.
 func (f family) look(l *leader, marker string) (all []int, blank int) {
 	all = orphans()
 	self := os.Getpid()
@@ -74,7 +76,8 @@ func (f family) look(l *leader, marker string) (all []int, blank int) {
 	return slices.Compact(all), blank
 }
 
-// signalRun signals the whole session: the group at once, and jobs with groups of their own one by one.
+// signalRun sends a signal to all processes in the run's session: to the leader's group at once, and to processes in
+// other groups one by one.
 func signalRun(l *leader, sig syscall.Signal) {
 	_ = signalGroup(l.pid, sig)
 	for _, st := range members(l.pid) {
@@ -84,7 +87,7 @@ func signalRun(l *leader, sig syscall.Signal) {
 	}
 }
 
-// beganOf returns when a process began, or 0 if unknown.
+// beganOf returns when a process began, in the clock of Moment, or 0 if unknown.
 func beganOf(pid int) uint64 {
 	st, _ := readStat(pid)
 	return st.began
@@ -92,20 +95,20 @@ func beganOf(pid int) uint64 {
 
 func groupAlive(l *leader) bool { return len(members(l.pid)) > 0 }
 
-// members returns the living processes of a group or session. A shell with job control gives its jobs groups of their
-// own, but leaves them in its session.
+// members returns the living processes in the group or session of a leader. The session matters, because a shell with
+// job control gives its jobs groups of their own, but leaves them in its session.
 func members(leader int) []stat {
 	return slices.DeleteFunc(table(), func(st stat) bool {
 		return st.dead || st.group != leader && st.session != leader
 	})
 }
 
-// hasVariable reports whether a process has entry in its environment, or an entry with one of the prefixes. shown is
-// false if the environment cannot be read.
+// hasVariable reports whether the environment of a process has `entry`, or an entry that begins with one of `prefixes`.
+// If the environment cannot be read, `shown` is false. If the process has ended, `has` is false and `shown` is true.
 func hasVariable(pid int, entry string, prefixes []string) (has, shown bool) {
 	env, err := environOf(pid)
 	if env == nil && err != nil {
-		return false, errors.Is(err, fs.ErrNotExist) // shown: the process has ended
+		return false, errors.Is(err, fs.ErrNotExist) // there is no environment if the process has ended
 	}
 	for line := range bytes.SplitSeq(env, []byte{0}) {
 		if string(line) == entry || slices.ContainsFunc(prefixes,
@@ -116,8 +119,8 @@ func hasVariable(pid int, entry string, prefixes []string) (has, shown bool) {
 	return false, err == nil && len(bytes.Trim(env, "\x00")) > 0
 }
 
-// hasBackground reports whether processes of a run have sessions of their own. Agents start the commands of their tools
-// so, while helper processes of the agent itself stay in its session.
+// hasBackground reports whether a run has processes outside its session. Agents start the commands of their tools in
+// such sessions, while the agent's own helper processes stay in the agent's session.
 func hasBackground(l *leader, marker string) bool {
 	if marker == "" {
 		return false

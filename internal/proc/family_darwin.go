@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// family adopts no orphans: macOS has no child subreapers. A process that left the session is found only by its marker.
+// family does not adopt orphans, because macOS has no child subreapers. A process that left the run's session is found
+// only by the marker.
 type family struct{}
 
 func enterFamily() family { return family{} }
@@ -20,15 +21,15 @@ func orphans() []int { return nil }
 func startChild(cmd *exec.Cmd) error { return cmd.Start() }
 func waitChild(cmd *exec.Cmd) error  { return cmd.Wait() }
 
-// awaitExit reaps the leader: there is no portable way to wait without reaping.
+// awaitExit returns when the leader has ended, and reaps it. There is no portable way to wait without reaping.
 func awaitExit(l *leader) { _ = l.reap() }
 
 func reaper(cmd *exec.Cmd) func() error {
 	return sync.OnceValue(func() error { return onlyTrouble(cmd.Wait()) })
 }
 
-// Moment returns the current time in the clock of process start times, or "" if unknown. It is valid until the next
-// boot.
+// Moment returns the current time as a string, in the clock that the system uses for start times of processes, or "" if
+// unknown. It can be compared until the next boot.
 func Moment() string {
 	boot, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
@@ -62,7 +63,7 @@ func readStat(pid int) (stat, bool) {
 	return statOf(k), true
 }
 
-// running and zombie are SRUN and SZOMB in sys/proc.h.
+// The values of SRUN and SZOMB in sys/proc.h.
 const (
 	running = 2
 	zombie  = 5
@@ -81,8 +82,8 @@ func statOf(k *unix.KinfoProc) stat {
 	return s
 }
 
-// environOf returns the environment that a process was started with, each entry followed by a zero byte. It is empty if
-// hidden: the system's own programs (/bin, /usr/bin) hide theirs from other processes.
+// environOf returns the environment with which a process was started, each entry followed by a zero byte. It is empty
+// if the system hides it: the system's own programs (/bin, /usr/bin) hide theirs from other processes.
 func environOf(pid int) ([]byte, error) {
 	args, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil {

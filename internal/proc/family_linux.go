@@ -14,30 +14,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// children are the child processes of this process. During a run this process is a child subreaper: orphans of the run
-// become our children instead of init's, so that they can be found even if they left the group and cleared their
-// environment.
+// children are the child processes of this process. From its first run on, this process is a child subreaper: if a
+// process of a run loses its parent, it becomes our child and not that of init. Therefore we find such orphans even if
+// they left the run's group and cleared their environment.
 //
-// A child counts as such an orphan if proc did not start it, it did not exist before the first run, and it is not in
-// our own process group. This spares processes that other packages start without a group of their own.
+// A child is taken for such an orphan if three conditions hold: package proc did not start it, it did not exist before
+// the first run, and it is not in our own process group. The last one spares processes that other packages start
+// without a group of their own.
 var children struct {
 	sync.Mutex
 	once    sync.Once
 	adopts  bool
-	before  map[int]bool // existed before the first run
-	started map[int]bool // by startChild, and not yet waited for
-	runs    int          // currently running
+	before  map[int]bool // pids that existed before the first run
+	started map[int]bool // pids that startChild started and waitChild has not reaped
+	runs    int          // number of current runs
 }
 
 type family struct{ done chan struct{} }
 
-// reapEvery bounds the number of zombies if a run forks all night.
+// reapEvery is how often adopted zombies are reaped, because their number would grow without limit in a long run that
+// forks.
 const reapEvery = time.Second
 
 func enterFamily() family {
 	children.once.Do(func() {
 		if _, err := os.Stat("/proc/thread-self/children"); err != nil {
-			return // without the kernel's list, adopted zombies could not be found cheaply
+			return // without this list, finding adopted zombies would be expensive
 		}
 		children.before = map[int]bool{}
 		for _, pid := range ownChildren() {
@@ -72,8 +74,8 @@ func (f family) leave() {
 	children.Unlock()
 }
 
-// orphans reaps adopted processes that have ended, and returns the living ones. During several runs at once it returns
-// none, because it cannot know to which run they belong; the last of the runs will find them.
+// orphans reaps the adopted processes that have ended, and returns the pids of the living ones. If several runs are
+// active, it returns none, because it cannot know to which run an orphan belongs; the last run finds them.
 func orphans() []int {
 	children.Lock()
 	defer children.Unlock()
@@ -96,7 +98,8 @@ func orphans() []int {
 	return alive
 }
 
-// startChild holds the lock, so that orphans never sees a child that is not yet recorded as ours.
+// startChild starts a command and records its pid. It holds the lock meanwhile, because orphans would take an
+// unrecorded child for an orphan.
 func startChild(cmd *exec.Cmd) error {
 	children.Lock()
 	defer children.Unlock()
@@ -118,7 +121,7 @@ func waitChild(cmd *exec.Cmd) error {
 	return err
 }
 
-// awaitExit returns when the leader is a zombie, and does not reap it.
+// awaitExit returns when the leader has ended. It does not reap the leader, which stays a zombie.
 func awaitExit(l *leader) {
 	for {
 		var info unix.Siginfo
@@ -159,7 +162,8 @@ func table() []stat {
 	return all
 }
 
-// ownChildren reads the lists of all threads: a child belongs to the thread that started or adopted it.
+// ownChildren returns the pids of all children of this process. It reads one list for each thread, because a child
+// belongs to the thread that started or adopted it.
 func ownChildren() []int {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -177,16 +181,16 @@ func ownChildren() []int {
 	return all
 }
 
-// kernelThread is PF_KTHREAD in linux/sched.h.
+// kernelThread is the flag PF_KTHREAD in linux/sched.h.
 const kernelThread = 0x00200000
 
-// userHZ is the unit of processor times in proc(5), the same on all systems that Go supports.
+// userHZ is the number of clock ticks per second in proc(5). It is the same on all systems that Go supports.
 const userHZ = 100
 
 func readStat(pid int) (stat, bool) {
-	var buf [2048]byte // enough for 52 numbers and a name of 64 bytes
+	var buf [2048]byte // enough for 52 numbers, and a name of 64 bytes
 	line := buf[:readOnce("/proc/"+strconv.Itoa(pid)+"/stat", buf[:])]
-	// pid (name) state parent group session … flags …, where the name may contain any character.
+	// The format is: pid (name) state parent group session … flags …. The name may contain any character.
 	i := bytes.LastIndexByte(line, ')')
 	fields := strings.Fields(string(line[i+1:]))
 	if i < 0 || len(fields) < 4 {
@@ -207,7 +211,7 @@ func readStat(pid int) (stat, bool) {
 		flags, _ := strconv.ParseUint(fields[6], 10, 64)
 		s.kernel = flags&kernelThread != 0
 	}
-	for _, i := range []int{11, 12, 13, 14} { // utime, stime, cutime, cstime
+	for _, i := range []int{11, 12, 13, 14} { // the fields utime, stime, cutime, cstime
 		if i < len(fields) {
 			ticks, _ := strconv.ParseInt(fields[i], 10, 64)
 			s.cpu += time.Duration(ticks) * time.Second / userHZ
@@ -219,8 +223,8 @@ func readStat(pid int) (stat, bool) {
 	return s, true
 }
 
-// readOnce reads the start of a kernel file and returns the number of bytes. It avoids os.File, which prepares each
-// file for polling, because there are hundreds of them.
+// readOnce reads the start of a file in /proc into buf, and returns the number of bytes. It does not use os.File, which
+// prepares each file for polling, because it is called hundreds of times in a row.
 func readOnce(path string, buf []byte) int {
 	f, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -234,11 +238,12 @@ func readOnce(path string, buf []byte) int {
 	return n
 }
 
-// maxEnviron is larger than any environment that Linux allows by default (a quarter of an 8 MB stack).
+// maxEnviron is the maximum size of an environment, in bytes. Linux by default allows less (a quarter of an 8 MB
+// stack).
 const maxEnviron = 4 << 20
 
-// environOf returns the environment that a process was started with, each entry followed by a zero byte. It is empty if
-// hidden.
+// environOf returns the environment with which a process was started, each entry followed by a zero byte. It is empty
+// if the process does not show it.
 func environOf(pid int) ([]byte, error) {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -248,11 +253,11 @@ func environOf(pid int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxEnviron))
 }
 
-// Moment returns the current time in the clock of process start times, or "" if unknown. It is valid until the next
-// boot.
+// Moment returns the current time as a string, in the clock that the system uses for start times of processes, or "" if
+// unknown. It can be compared until the next boot.
 func Moment() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	up, _ := os.ReadFile("/proc/uptime") // seconds with two decimals, which is the unit of userHZ
+	up, _ := os.ReadFile("/proc/uptime") // seconds with two decimals, so without the point the unit is 1/userHZ
 	seconds, _, _ := strings.Cut(string(up), " ")
 	whole, hundredths, ok := strings.Cut(seconds, ".")
 	if err != nil || !ok || len(hundredths) != 2 {

@@ -1,13 +1,13 @@
 package proc
 
-// Process describes a process for display.
+// Process describes a process for messages.
 type Process struct {
 	PID     int    `json:"pid"`
-	Command string `json:"command"` // its command line, shortened; untrusted text
-	Child   bool   `json:"-"`       // of this process
+	Command string `json:"command"` // the command line, shortened; untrusted text
+	Child   bool   `json:"-"`       // it is a child of this process
 }
 
-// maxCommand bounds the displayed command line, in runes.
+// maxCommand is the maximum length of a displayed command line, in characters.
 const maxCommand = 100
 
 func shortened(command string) string {

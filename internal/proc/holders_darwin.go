@@ -1,10 +1,10 @@
 package proc
 
-// Holding is not possible on macOS.
+// Holding returns known false, because macOS does not show which processes have a file open.
 func Holding(string) (list []Process, known bool) { return nil, false }
 
-// Named cannot find the command on macOS.
+// Named returns a process without its command, which it cannot find on macOS.
 func Named(pid int) Process { return Process{PID: pid} }
 
-// Working is not possible on macOS.
+// Working returns known false, because macOS does not show the working directory of a process.
 func Working(string, ...string) (list []Process, known bool) { return nil, false }

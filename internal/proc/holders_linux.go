@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Holding lists the other processes that have a file open for writing. Only root sees those of other users. known is
-// false if the path cannot be resolved.
+// Holding lists the other processes that have the file at `path` open for writing. Only root sees the processes of
+// other users. If the path cannot be resolved, `known` is false.
 func Holding(path string) (list []Process, known bool) {
 	real, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -33,7 +33,7 @@ func hasOpen(pid int, path string) bool {
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
 	d, err := os.Open(dir)
 	if err != nil {
-		return false // belongs to another user, or has ended
+		return false // it belongs to another user, or has ended
 	}
 	defer func() { _ = d.Close() }()
 	names, _ := d.Readdirnames(-1)
@@ -45,7 +45,8 @@ func hasOpen(pid int, path string) bool {
 	return false
 }
 
-// writes reports whether a descriptor was opened for writing: proc(5) has its flags, in octal.
+// writes reports whether a process has opened a descriptor for writing. The flags are in /proc/PID/fdinfo, in octal
+// (see proc(5)).
 func writes(pid int, fd string) bool {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, fd))
 	if err != nil {
@@ -61,19 +62,20 @@ func firstLine(s string) string {
 	return s
 }
 
-// Named returns a process with its command.
+// Named returns the process with this pid, with its command.
 func Named(pid int) Process {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	command := strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))
-	if command == "" { // a kernel thread, or about to end
+	if command == "" { // it is a kernel thread, or is ending
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 		command = strings.TrimSpace(string(name))
 	}
 	return Process{PID: pid, Command: shortened(command)}
 }
 
-// Working lists living processes with a name whose working directory is in one of dirs or below. It includes a process
-// whose working directory is not readable, because it may be one of them. known is always true on Linux.
+// Working lists the living processes of programs called `name` whose working directory is in one of `dirs`, or is one
+// of them. It includes processes whose working directory is not readable, because they may be in there. On Linux
+// `known` is always true.
 func Working(name string, dirs ...string) (list []Process, known bool) {
 	self := os.Getpid()
 	for _, pid := range pids() {
@@ -86,7 +88,7 @@ func Working(name string, dirs ...string) (list []Process, known bool) {
 			continue
 		}
 		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
-		if errors.Is(err, fs.ErrNotExist) { // it has ended
+		if errors.Is(err, fs.ErrNotExist) { // the process has ended
 			continue
 		}
 		if err != nil || below(cwd, dirs) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Marked lists the other living processes that have entry in their environment, or an entry with one of the prefixes.
-// On macOS the system's own programs (/bin, /usr/bin) hide their environment.
+// Marked lists the other living processes whose environment has `entry`, or an entry that begins with one of
+// `prefixes`. On macOS it does not find the system's own programs (/bin, /usr/bin), which hide their environment.
 func Marked(entry string, prefixes ...string) []int {
 	self := os.Getpid()
 	var found []int

@@ -2,9 +2,9 @@ package proc
 
 import "time"
 
-// meter measures how long a run could work, in beats during which this process was awake. A timer would not do: when a
-// laptop sleeps, a process is stopped with Ctrl-Z or a container is frozen, a run that could do nothing would count as
-// idle for hours. A late beat counts as at most two.
+// meter measures for how long a run could work. It adds up beats, which happen only while this process is awake; a late
+// beat counts as at most two. A timer would be wrong: if a laptop sleeps, a process is stopped with Ctrl-Z or a
+// container is frozen, the run cannot work, but would count as idle for hours.
 type meter struct {
 	beat          time.Duration
 	idle, timeout time.Duration // 0: no limit
@@ -24,8 +24,8 @@ func newMeter(idle, timeout time.Duration) *meter {
 	return m
 }
 
-// count adds the time since the last beat, and returns which limit was reached, or "". sign changes with every sign of
-// life.
+// count adds the time since the last beat, and returns the reason to stop the run, or "". `sign` is a number that
+// changes with every sign of life.
 func (m *meter) count(since time.Duration, sign int64) Ended {
 	since = max(0, min(since, 2*m.beat))
 	m.all += since

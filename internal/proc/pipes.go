@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// pipes are the run's standard streams. They are our own, not those of os/exec, so that a process which outlives the
-// run and holds one open cannot keep us waiting.
+// pipes are the standard streams of a run. They are not the pipes of os/exec: there, a process that outlives the run
+// and holds a pipe open could make us wait without limit.
 type pipes struct {
 	began time.Time
-	last  atomic.Int64 // time of the last sign of life, as time.Duration since began
-	in    *os.File     // our end of the program's stdin; nil: none
+	last  atomic.Int64 // when the last sign of life was, as a time.Duration since began
+	in    *os.File     // our end of the program's standard input; nil: it has no input
 	outs  []flow
-	child []*os.File // the program's ends, closed after it has started
+	child []*os.File // the program's ends, to be closed after its start
 	wg    sync.WaitGroup
 }
 
@@ -54,7 +54,8 @@ func newPipes(cmd *exec.Cmd, s Spec, began time.Time) (p *pipes, err error) {
 	return p, nil
 }
 
-// same compares like os/exec: writers of an incomparable type are different.
+// same reports whether two writers are the same, with the same rule as os/exec: writers of a type that cannot be
+// compared are different.
 func same(a, b io.Writer) bool {
 	defer func() { _ = recover() }()
 	return a == b
@@ -77,7 +78,7 @@ func (p *pipes) closeChild() {
 	p.child = nil
 }
 
-// abandon closes everything, if the program has not started.
+// abandon closes all streams. It is called if the program could not be started.
 func (p *pipes) abandon() {
 	p.closeChild()
 	p.close()
@@ -97,7 +98,7 @@ func (p *pipes) begin(stdin []byte) {
 	p.last.Store(int64(time.Since(p.began)))
 	if p.in != nil {
 		go func() {
-			_, _ = p.in.Write(stdin) // a program need not read its input
+			_, _ = p.in.Write(stdin) // an error is ignored, because a program need not read its input
 			_ = p.in.Close()
 		}()
 	}
@@ -106,7 +107,8 @@ func (p *pipes) begin(stdin []byte) {
 	}
 }
 
-// pump keeps reading even if the writer fails, because a full pipe would block the program.
+// pump passes the program's output to a writer. If the writer fails, pump still reads and drops the output, because a
+// full pipe would block the program.
 func (p *pipes) pump(f flow) {
 	buf := make([]byte, 64<<10)
 	for {
@@ -117,7 +119,7 @@ func (p *pipes) pump(f flow) {
 				if _, err := f.to.Write(buf[:n]); err != nil {
 					f.to = nil
 				}
-				p.last.Store(int64(time.Since(p.began))) // the time of a slow writer does not count as the program's silence
+				p.last.Store(int64(time.Since(p.began))) // without the time that the writer took
 			}
 		}
 		if err != nil {
@@ -126,7 +128,7 @@ func (p *pipes) pump(f flow) {
 	}
 }
 
-// finish reads the rest of the output and closes everything. After it returns, no writer is called.
+// finish reads the rest of the output, and closes all streams. After it has returned, no writer is called.
 func (p *pipes) finish() {
 	drained := make(chan struct{})
 	go func() {

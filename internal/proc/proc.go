@@ -1,8 +1,9 @@
-// Package proc is the only user of os/exec. It runs short commands for their output, and long runs of programs that may
-// not end, may print too much, and may leave processes behind.
+// Package proc is the only user of os/exec in wfs. It runs short commands and returns their output. It also runs
+// untrusted programs, which may never end, print too much, or leave processes behind.
 //
-// Every child except Interactive's leads a session of its own. Ctrl-C in the terminal does not reach it, signals reach
-// its whole process group, and a program that asks for a password on the terminal fails at once instead of stopping.
+// Every child leads a session of its own, except that of Interactive. Therefore Ctrl-C in the terminal does not reach
+// the child, a signal of wfs reaches its whole process group, and a program that wants to ask for a password on the
+// terminal fails at once instead of waiting.
 package proc
 
 import (
@@ -18,31 +19,32 @@ import (
 	"time"
 )
 
-// ErrNotFound means that a command does not exist or is not executable. It is exec.ErrNotFound.
+// ErrNotFound is returned if a command does not exist or is not executable. It is the same value as exec.ErrNotFound.
 var ErrNotFound = exec.ErrNotFound
 
-// DefaultGrace is the time between the request to end and the kill.
+// DefaultGrace is how long a process may take to end after it was asked to, before it is killed.
 const DefaultGrace = 5 * time.Second
 
 // Cmd is one short command.
 type Cmd struct {
-	Argv  []string  // Argv[0] is looked up in the PATH of Env
-	Dir   string    // "": the current directory
+	Argv  []string  // Argv[0] is searched in the PATH of Env
+	Dir   string    // working directory; "": the current one
 	Env   []string  // the whole environment; nothing is inherited
 	Stdin io.Reader // nil: empty input
-	Idle  bool      // run with low priority, if the system supports it; only with Stream and Output
+	Idle  bool      // run with low priority, if the system supports that; only for Stream and Output
 }
 
-// Output runs a command and returns its output. If a signal ended the command, the exit code is 128 plus the signal's
-// number. An error means that the command could not be started or waited for, or that ctx ended it.
+// Output runs a command, and returns its output and exit code. If a signal ended the command, the exit code is 128 plus
+// the number of the signal. It returns an error only if the command could not be started or waited for, or if ctx ended
+// it.
 func Output(ctx context.Context, c Cmd) (stdout, stderr []byte, exit int, err error) {
 	var out, errs bytes.Buffer
 	exit, err = Stream(ctx, c, &out, &errs)
 	return out.Bytes(), errs.Bytes(), exit, err
 }
 
-// Stream is Output that passes the output on as it arrives. The writers may be called from two goroutines at once,
-// unless they are the same.
+// Stream runs a command as Output does, but passes the output to the writers as it arrives. Unless both writers are the
+// same, they may be called at the same time from two goroutines.
 func Stream(ctx context.Context, c Cmd, stdout, stderr io.Writer) (exit int, err error) {
 	cmd, err := command(ctx, c)
 	if err != nil {
@@ -54,7 +56,7 @@ func Stream(ctx context.Context, c Cmd, stdout, stderr io.Writer) (exit int, err
 	return finish(ctx, cmd, c.Idle)
 }
 
-// Interactive runs a command that uses the terminal, such as a pager or an editor. It stays in the terminal's
+// Interactive runs a command that uses the terminal, such as a pager or an editor. The command stays in the terminal's
 // foreground process group.
 func Interactive(ctx context.Context, c Cmd, stdin, stdout, stderr *os.File) (exit int, err error) {
 	cmd, err := command(ctx, c)
@@ -75,12 +77,12 @@ func command(ctx context.Context, c Cmd) (*exec.Cmd, error) {
 	cmd.Args = c.Argv
 	cmd.Dir = c.Dir
 	cmd.Env = explicit(c.Env)
-	// A process that the command left behind may hold its output open indefinitely.
+	// A process that the command left behind may hold the output open, and would make us wait without limit.
 	cmd.WaitDelay = DefaultGrace
 	return cmd, nil
 }
 
-// explicit keeps os/exec from inheriting our environment if env is nil.
+// explicit returns an empty list for nil, because os/exec would take nil for our own environment.
 func explicit(env []string) []string {
 	if env == nil {
 		return []string{}
@@ -108,7 +110,8 @@ func finish(ctx context.Context, cmd *exec.Cmd, idle bool) (int, error) {
 	return code, nil
 }
 
-// startError names the missing part: the system reports a missing command, interpreter or directory in the same way.
+// startError says in the error what is missing, because the system reports a missing command, interpreter and directory
+// in the same way.
 func startError(cmd *exec.Cmd, err error) error {
 	if cmd.Dir != "" {
 		if _, e := os.Stat(cmd.Dir); e != nil {
@@ -121,8 +124,8 @@ func startError(cmd *exec.Cmd, err error) error {
 	return fmt.Errorf("%s: %w", cmd.Args[0], err)
 }
 
-// LookPath finds a command in a PATH. It returns a name with a separator unchanged. It skips empty and relative entries
-// of the PATH, so that a repository cannot substitute a command of its own.
+// LookPath returns the path of a command, which it searches in a PATH. A name with a separator is returned unchanged.
+// LookPath skips empty and relative entries of the PATH; otherwise a repository could substitute a command of its own.
 func LookPath(name, pathEnv string) (string, error) {
 	return look(name, "", pathEnv)
 }
@@ -174,7 +177,8 @@ func resolve(argv []string, dir string, env []string) (string, error) {
 	return look(argv[0], dir, variable(env, "PATH"))
 }
 
-// variable returns the last value of a variable, which is the one that a child sees.
+// variable returns the value of a variable in an environment. If the variable is there twice, the last value counts, as
+// in a child process.
 func variable(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {

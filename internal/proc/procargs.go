@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// argsEnviron returns the environment in macOS's answer to kern.procargs2: the number of arguments, the path of the
-// program, zero bytes up to a multiple of the word size, the arguments, the environment. It is empty if the system
-// hides it.
+// argsEnviron returns the environment in the data of macOS's kern.procargs2, or nothing if the system hides it. The
+// data consists of the number of arguments, the path of the program, zero bytes up to a multiple of the word size, the
+// arguments, and the environment.
 func argsEnviron(b []byte) []byte {
 	if len(b) < 4 {
 		return nil

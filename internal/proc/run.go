@@ -13,71 +13,73 @@ import (
 
 // Spec describes one run of an untrusted program.
 type Spec struct {
-	Argv  []string // Argv[0] is looked up in the PATH of Env
+	Argv  []string // Argv[0] is searched in the PATH of Env
 	Dir   string
 	Env   []string // the whole environment; nothing is inherited
 	Stdin []byte
-	// Stdout and Stderr get the output as it arrives, in pieces of at most 64 KB. They may be called from two
-	// goroutines at once, unless they are the same. nil drops the output. After a write error the rest is read and
-	// dropped.
+	// Stdout and Stderr receive the output as it arrives, in pieces of at most 64 KB. Unless they are the same, they
+	// may be called at the same time from two goroutines. If a writer is nil or returns an error, the rest of its
+	// output is read and dropped.
 	Stdout, Stderr io.Writer
-	// Idle ends the run after this time without output, Timeout after this time in total; 0: never. Time in which the
-	// machine slept or this process was stopped does not count, and neither do jumps of the clock.
+	// Idle ends the run after so much time without output; Timeout ends it after so much time in total; 0: never. Time
+	// in which the machine sleeps or this process is stopped does not count, and changes of the clock do not matter.
 	Idle, Timeout time.Duration
-	// Grace is the time between the request to end and the kill; 0: DefaultGrace.
+	// Grace is how long the program may take to end after it was asked to, before it is killed; 0: DefaultGrace.
 	Grace time.Duration
-	// Hurry, when closed, ends every grace early. May be nil.
+	// If Hurry is closed, the run does not wait for the rest of the grace. It may be nil.
 	Hurry <-chan struct{}
-	// Marker is an entry of Env that no other process has ("WFS_RUN_ID=…"). It identifies processes that left the run's
-	// group. "": no search for such processes.
+	// Marker is an entry of Env that is unique to this run ("WFS_RUN_ID=…"). By it the run finds its processes that
+	// left its process group. "": it does not search for them.
 	Marker     string
-	ExtraFiles []*os.File // descriptors 3 and up
-	// Signs, if set, carries the meaning of the output. Then Idle counts from the last sign of work instead of the last
-	// output, and a run whose processes use a processor or change files is not idle. May be nil.
+	ExtraFiles []*os.File // the program's descriptors from 3 on
+	// Signs says what the output means. If it is set, Idle counts the time without a sign of work and not the time
+	// without output. A run also counts as working if its processes use a processor or change files. It may be nil.
 	Signs *Signs
-	// Interrupt means that the program ends cleanly on SIGINT. It is sent first, and the program gets half of the grace
-	// for it.
+	// Interrupt means that the program ends in good order on SIGINT. Then a run that is stopped gets SIGINT first, and
+	// half of the grace to end; after that it gets SIGTERM.
 	Interrupt bool
 }
 
-// Ended is the reason why a run ended.
+// Ended says why a run ended.
 type Ended string
 
 const (
-	Exited     Ended = "exited" // on its own, or by a signal that was not ours
+	Exited     Ended = "exited" // it exited, or was ended by a signal that wfs did not send
 	NotStarted Ended = "not_started"
 	Idle       Ended = "idle"
 	Timeout    Ended = "timeout"
 	Cancelled  Ended = "cancelled"
-	Hung       Ended = "hung"    // no sign of work for the time of Idle, but output in its second half
-	Settled    Ended = "settled" // it reported its end, but did not exit
-	Left       Ended = "left"    // the same, and processes that it started in the background did not exit either
-	Stopped    Ended = "stopped" // Signs.Enough
+	Hung       Ended = "hung"    // no sign of work for the time of Idle, but still some output
+	Settled    Ended = "settled" // it reported that its work is done, but did not exit
+	Left       Ended = "left"    // as Settled, and it still had processes in the background
+	Stopped    Ended = "stopped" // Signs.Enough was called
 )
 
-// Result is the result of a run.
+// Result says how a run ended.
 type Result struct {
 	Ended      Ended
-	Exit       int    // as in a shell: 128 plus the number of a signal; -1 if it never ended or never began
+	Exit       int    // as in a shell: 128 plus the number of a signal; -1: not started, or not ended
 	Signal     string // name of the signal that ended it; "": none
 	Millis     int64
-	Survivors  []int  // pids of the run that are still alive
-	StartError string // with NotStarted
+	Survivors  []int  // pids of processes of the run that are still alive
+	StartError string // the reason, if Ended is NotStarted
 }
 
 const (
-	// Killed processes end within microseconds; one that is still alive after this hangs in the kernel.
+	// lastWait is how long to wait for killed processes. They end within microseconds; one that takes longer hangs in
+	// the kernel.
 	lastWait = 2 * time.Second
-	// How long to wait for output after the run if an unknown process holds it open.
+	// drainWait is how long to wait for output after the run, if a process that was not found still holds the output
+	// open.
 	drainWait = 3 * time.Second
 	poll      = 5 * time.Millisecond
 )
 
-// Run starts a program, watches it, and tries to leave none of its processes behind: when the program has ended, it
-// asks the rest of its process group to end, then kills it, and kills processes that escaped from the group. A program
-// that cannot be started is a Result; an error means that the run could not be watched.
+// Run starts a program, watches it until it ends, and tries to leave none of its processes behind. When the program has
+// ended, Run asks the rest of its process group to end, and then kills it; it also kills processes that left the group.
+// If the program cannot be started, the Result says so. An error means that the run could not be watched.
 //
-// On macOS escaped processes are found only by the marker, which the system's own programs hide.
+// On macOS, processes that left the group are found only by the marker, and the system's own programs hide theirs.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	began := time.Now()
 	if ctx.Err() != nil {
@@ -115,7 +117,7 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 			return Result{}, fmt.Errorf("%s: %w", s.Argv[0], err)
 		}
 		r.Exit, r.Signal = exitOf(cmd.ProcessState)
-	default: // it hangs in the kernel; Survivors lists it
+	default: // the leader hangs in the kernel; it is in Survivors
 	}
 	if !clean {
 		r.Survivors = family.survivors(leader, s.Marker)
@@ -125,14 +127,14 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	return r, nil
 }
 
-// leader is the run's first process. It is reaped as late as possible: while it is a zombie, no other process group can
-// get its pid, so signals to the group cannot hit an unrelated process.
+// leader is the run's first process. It is reaped as late as possible: as long as it is a zombie, no other process
+// group can get its number, so a signal to the group cannot reach an unrelated process.
 type leader struct {
 	cmd   *exec.Cmd
 	pid   int
-	began uint64        // in the clock of Moment; 0: unknown
-	ended chan struct{} // closed when it is a zombie, or reaped if the system cannot wait without reaping
-	reap  func() error  // calls cmd.Wait once
+	began uint64        // when it began, in the clock of Moment; 0: unknown
+	ended chan struct{} // closed when the leader has ended; on macOS, when it is reaped
+	reap  func() error  // reaps the leader: calls cmd.Wait, but only once
 }
 
 func newLeader(cmd *exec.Cmd) *leader {
@@ -145,7 +147,7 @@ func newLeader(cmd *exec.Cmd) *leader {
 	return l
 }
 
-// watch returns why the run has ended or must be stopped.
+// watch waits until the run has ended or must be stopped, and returns the reason.
 func watch(ctx context.Context, s Spec, l *leader, last *atomic.Int64) Ended {
 	m := newMeter(s.Idle, s.Timeout)
 	var dog *watchdog
@@ -177,7 +179,8 @@ func watch(ctx context.Context, s Spec, l *leader, last *atomic.Int64) Ended {
 	}
 }
 
-// stop ends the leader and the rest of its group. A leader that exited on its own may have left processes.
+// stop ends the leader and the rest of its session. It is also called for a leader that has exited, because processes
+// of it may remain.
 func stop(s Spec, l *leader, ended Ended) {
 	if ended == Exited && !groupAlive(l) {
 		return
@@ -201,7 +204,8 @@ func stop(s Spec, l *leader, ended Ended) {
 	gone(l, lastWait, nil)
 }
 
-// gone waits until the leader has ended and its group is empty.
+// gone waits until the leader has ended and no process of its group or session is alive. It returns false if that takes
+// longer than `atMost`, or if `hurry` is closed.
 func gone(l *leader, atMost time.Duration, hurry <-chan struct{}) bool {
 	limit := time.NewTimer(atMost)
 	defer limit.Stop()
@@ -224,7 +228,7 @@ func gone(l *leader, atMost time.Duration, hurry <-chan struct{}) bool {
 	}
 }
 
-// onlyTrouble drops the errors of cmd.Wait that only report the program's exit.
+// onlyTrouble returns nil for the errors of cmd.Wait that only report an exit code or signal, and else err.
 func onlyTrouble(err error) error {
 	var ended *exec.ExitError
 	if err == nil || errors.As(err, &ended) {

@@ -14,7 +14,7 @@ const (
 	kill      = syscall.SIGKILL
 )
 
-// nice is the increase of the niceness of low-priority processes: they get a tenth of the processor time of others.
+// nice is added to the niceness of low-priority processes. With it they get a tenth of the processor time of others.
 const nice = 10
 
 func ownSession(cmd *exec.Cmd) {

@@ -5,26 +5,25 @@ import (
 	"time"
 )
 
-// Signs collects the signs of life that the reader finds in a run's output. Its methods may be called from any
-// goroutine.
+// Signs tells Run what a run's output means. The reader of the output calls its methods, from any goroutine.
 type Signs struct {
 	work   atomic.Int64
 	ended  atomic.Bool
 	enough atomic.Bool
-	// Settle is how long the run may stay silent after Said(true); 0: ten seconds.
+	// Settle is how long the program may stay silent after Said(true), before the run is stopped; 0: ten seconds.
 	Settle time.Duration
-	// Moved is called now and then during a run that shows no work. Its result changes when the run makes progress,
-	// such as changing files. May be nil.
+	// Moved returns a fingerprint of the files that the program may change. It is called now and then while the output
+	// shows no work. If the result differs from the last one, the run counts as working. It may be nil.
 	Moved func() string
 }
 
-// Work records that the run does something. Output without it only shows that the run is alive.
+// Work records that the output shows work. Other output shows only that the program is alive.
 func (s *Signs) Work() { s.work.Add(1) }
 
-// Said records whether the program has reported its end. It may still continue afterwards.
+// Said records whether the program has reported that its work is done. The program may continue after that.
 func (s *Signs) Said(last bool) { s.ended.Store(last) }
 
-// Enough requests that the run be stopped, because it cannot succeed.
+// Enough asks Run to stop the run, because the program cannot succeed.
 func (s *Signs) Enough() { s.enough.Store(true) }
 
 func (s *Signs) settle() time.Duration {
@@ -35,44 +34,46 @@ func (s *Signs) settle() time.Duration {
 }
 
 const (
-	// Some programs never exit after they report their end.
+	// defaultSettle is the default of Signs.Settle. Some programs never exit after they have reported that their work
+	// is done.
 	defaultSettle = 10 * time.Second
-	// background is the same time while processes that the program left running still work.
+	// background replaces it while processes that the program started in the background still run.
 	background = time.Minute
-	// busyShare is the share of one processor above which a run counts as working, not waiting.
+	// busyShare is the share of one processor; a run that uses more counts as working.
 	busyShare = 0.05
-	// looks is the number of looks at a silent run during the time of Idle.
+	// looks is how often the system is asked about a silent run, during the time of Idle.
 	looks = 4
 )
 
-// watchdog decides from the signs when to stop a run. It measures time like the meter: hours of sleep do not count.
+// watchdog decides from the signs when to stop a run. Like meter, it does not count time in which the machine sleeps.
 type watchdog struct {
 	signs   *Signs
 	idle    time.Duration
 	beat    time.Duration
-	silent  time.Duration // since the last output
-	waiting time.Duration // since the last work
-	since   time.Duration // since the last look
+	silent  time.Duration // time since the last output
+	waiting time.Duration // time since the last sign of work
+	since   time.Duration // time since the last call of look
 	work    int64
 	output  int64
 	seen    glance
 }
 
-// glance is a snapshot of a run's processes and files.
+// glance is the state of a run's processes and files at one moment.
 type glance struct {
-	at      time.Time // zero: no snapshot
+	at      time.Time // zero if the state is not known
 	efforts map[int]effort
 	moved   string
 }
 
-// effort is a process's use of the processors since it began: the time it ran, and the time it waited for one. ready
-// means that it runs now, or waits for a processor; that wait is counted only when it gets one.
+// effort says how much processor time a process has used since it began, and how long it waited for a processor.
+// `ready` means that the process runs or waits at this moment; the current wait is counted only when it ends.
 type effort struct {
 	used, queued time.Duration
 	ready        bool
 }
 
-// count adds the time since the last beat, and returns the reason to stop, or "". output changes with every output.
+// count adds the time since the last beat, and returns the reason to stop the run, or "". `output` is a number that
+// changes with every output.
 func (w *watchdog) count(since time.Duration, output int64, l *leader, marker string) Ended {
 	since = max(0, min(since, 2*w.beat))
 	w.silent += since
@@ -101,14 +102,14 @@ func (w *watchdog) count(since time.Duration, output int64, l *leader, marker st
 	if w.waiting < w.idle {
 		return ""
 	}
-	if w.silent >= w.idle/2 { // not since the start: every program prints a greeting before it hangs
+	if w.silent >= w.idle/2 { // half, because programs print a greeting first
 		return Idle
 	}
 	return Hung
 }
 
-// look asks the system whether a run that shows no signs works nevertheless, such as a test suite that prints nothing
-// for an hour.
+// look asks the system whether a run works although its output shows no work, such as a test suite that prints nothing
+// for an hour. If the run works, look resets the times of the watchdog.
 func (w *watchdog) look(l *leader, marker string) {
 	now := glance{at: time.Now(), efforts: effortsOf(l, marker)}
 	if w.signs.Moved != nil {
@@ -122,13 +123,13 @@ func (w *watchdog) look(l *leader, marker string) {
 	w.seen, w.since = now, 0
 }
 
-// busy reports whether processes worked between two looks. On a crowded machine processes wait for a processor, so the
-// share is taken of the time in which they could have worked.
+// busy reports whether the run's processes worked between two looks. It compares the processor time that they used with
+// the time in which they could have worked, which is less than `between` if they had to wait for a processor.
 func busy(before, now map[int]effort, between time.Duration) bool {
 	var used, queued time.Duration
 	for pid, e := range now {
 		if e.ready && e == before[pid] {
-			return true // it wanted to run, but got no processor
+			return true // ready, but it got no processor in all that time
 		}
 		used += max(0, e.used-before[pid].used)
 		queued = max(queued, e.queued-before[pid].queued)

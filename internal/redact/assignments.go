@@ -5,21 +5,23 @@ import (
 	"strings"
 )
 
-// The texts before secrets in headers, addresses and options.
+// Texts that stand before a secret in headers, addresses and options.
 const (
 	bearer = "earer "
 	basic  = "asic "
 	scheme = "://"
 	option = "--"
 
-	// longestOption is the longest option name that is considered, in bytes.
+	// longestOption is the longest name of an option that is considered, in bytes.
 	longestOption = 40
 
-	// The characters that may stand before an option, so that the search skips the middle of a line of dashes.
+	// beforeOption has the characters of which one must stand before an option. Without it, the search would try every
+	// position in a line of dashes.
 	beforeOption = " \n\t\"'`=([{,"
 )
 
-// authorization finds the value after "Bearer" or "Basic", as in headers. i is the index of the second letter.
+// authorization finds the value after "Bearer" or "Basic", as in HTTP headers. `i` is the index of the word's second
+// letter.
 func authorization(s string, i int, found []span) []span {
 	start := i + strings.IndexByte(s[i:], ' ') + 1
 	n := set(func(b byte) bool { return folder(b) || b == '~' }).run(s[start:])
@@ -33,7 +35,7 @@ func authorization(s string, i int, found []span) []span {
 	return found
 }
 
-// address finds the password in scheme://user:password@host. i is the index of "://".
+// address finds the password in an address like scheme://user:password@host. `i` is the index of "://".
 func address(s string, i int, found []span) []span {
 	at := i + len(scheme)
 	user := s[at : at+set(func(b byte) bool {
@@ -51,7 +53,7 @@ func address(s string, i int, found []span) []span {
 	return append(found, span{from: i, start: at + colon + 1, end: at + host, mark: mark("password")})
 }
 
-// optional finds the value in "--name value". i is the index of the name.
+// optional finds the value in "--name value", if the name sounds secret. `i` is the index of the first dash.
 func (r *Redactor) optional(s string, i int, found []span) []span {
 	n := strings.IndexByte(s[i:min(len(s), i+longestOption+1)], ' ')
 	if n < 0 || !telling(s, i+n) {
@@ -63,7 +65,8 @@ func (r *Redactor) optional(s string, i int, found []span) []span {
 	return found
 }
 
-// assigned finds values that look random after a name that sounds secret: NAME=…, "name": "…".
+// assigned finds the values that are assigned to names: NAME=…, "name": "…". The name must sound secret, and the value
+// must look random.
 func (r *Redactor) assigned(s string, found []span) []span {
 	past := 0
 	for i := range len(s) {
@@ -77,7 +80,8 @@ func (r *Redactor) assigned(s string, found []span) []span {
 	return found
 }
 
-// assignment finds the value that is assigned to the name before the sign at i.
+// assignment finds the value that the sign at i, such as "=", assigns to the name before it. `ok` is false if the value
+// is not a secret.
 func (r *Redactor) assignment(s string, i int) (f span, ok bool) {
 	start, quoted := valueAt(s, i)
 	if from, end, ok := r.ofVendor(s, i, start); ok {
@@ -88,10 +92,10 @@ func (r *Redactor) assignment(s string, i int) (f span, ok bool) {
 		return f, false
 	}
 	end := start + set(secretByte).run(s[start:min(len(s), start+judged)])
-	for end > start && strings.IndexByte(".:!?", s[end-1]) >= 0 { // the end of a sentence
+	for end > start && strings.IndexByte(".:!?", s[end-1]) >= 0 { // a sentence may end with the value
 		end--
 	}
-	if end < len(s) && strings.IndexByte("([{", s[end]) >= 0 { // a call in code that gets the value from elsewhere
+	if end < len(s) && strings.IndexByte("([{", s[end]) >= 0 { // not a value, but a call in code that returns the value
 		return f, false
 	}
 	if !fits(s[start:end], quoted) {
@@ -103,14 +107,14 @@ func (r *Redactor) assignment(s string, i int) (f span, ok bool) {
 	return span{from: from, start: start, end: end, mark: mark("secret")}, true
 }
 
-// judged is the length of the part of a value that decides whether it is a secret, in bytes.
+// judged is how many bytes at the start of a value decide whether it is a secret.
 const judged = 512
 
 func secretByte(b byte) bool {
 	return visible(b) && strings.IndexByte("\"'`\\,;()[]{}<>&|", b) < 0
 }
 
-// valueAt returns where the value after the sign at i begins, and whether it is in quotes.
+// valueAt returns the index at which the value after the sign at i begins, and whether it is in quotes.
 func valueAt(s string, i int) (start int, quoted bool) {
 	for i++; i < len(s); i++ {
 		switch s[i] {
@@ -119,7 +123,7 @@ func valueAt(s string, i int) (start int, quoted bool) {
 			quoted = true
 		case '\\':
 			switch rest := s[i+1:]; {
-			case strings.HasPrefix(rest, "u00") && len(rest) > 4: // JSON escapes of <, >, & and quotes
+			case strings.HasPrefix(rest, "u00") && len(rest) > 4: // JSON escapes for <, >, & and quotes
 				i += 5
 			case rest != "" && rest[0] != '"' && rest[0] != '\'':
 				return i, quoted
@@ -131,13 +135,14 @@ func valueAt(s string, i int) (start int, quoted bool) {
 	return i, quoted
 }
 
-// telling is a quick check whether a name that ends at i may name a secret, by its last three letters.
+// telling reports whether a name that ends at i may be the name of a secret. It is a quick check: it looks only at the
+// name's last three letters.
 func telling(s string, i int) bool {
 	return i >= 3 && strings.Contains("ord swd pwd ase ret key ken ial als uth ass kie", strings.ToLower(s[i-3:i]))
 }
 
-// Ends of names, in lower case and without separators. Those in strongEnds name secrets; those in weakEnds mostly name
-// other things.
+// Ends of names, in lower case and without separators. A name with one of strongEnds is the name of a secret. A name
+// with one of weakEnds is mostly the name of something else, so its value must look more random.
 var (
 	strongEnds = strings.Fields("password passwd passphrase pwd secret apikey accesskey secretkey privatekey authkey encryptionkey " +
 		"signingkey masterkey accountkey storagekey servicekey licensekey deploykey subscriptionkey appkey clientkey adminkey sharedkey " +
@@ -145,8 +150,8 @@ var (
 	weakEnds = strings.Fields("token key auth pass cookie")
 )
 
-// name reads the name before the sign at i. It returns where the name begins, and a function that reports whether a
-// value after it is a secret, or nil if none is.
+// name reads the name before the sign at i. It returns the index at which the name begins, and a function that reports
+// whether a value of this name is a secret. The function is nil if no value of this name is one.
 func name(s string, i int) (int, func(v string, quoted bool) bool) {
 	end := i
 	for end > 0 && strings.IndexByte(" \t\"'`\\]:", s[end-1]) >= 0 {
@@ -171,7 +176,8 @@ func name(s string, i int) (int, func(v string, quoted bool) bool) {
 	return from, nil
 }
 
-// plausible reports whether a value may be a secret. Others are words, variables, addresses or paths.
+// plausible reports whether a value may be a secret. It is none if it is short, or if it looks like a word, a variable,
+// an address or a path.
 func plausible(v string) bool {
 	return len(v) >= 8 && strings.IndexByte("$%*/~.#@-", v[0]) < 0 && !strings.Contains(v, "://") &&
 		!strings.Contains(v, "${") && mixed(v)
@@ -188,7 +194,7 @@ func fitsStrong(v string, quoted bool) bool {
 	if !plausible(v) || strings.HasPrefix(v, "sha256:") || strings.Count(v, "/") > 2 && !strings.ContainsAny(v, "+=") {
 		return false
 	}
-	// A name in code has at most one number, as in testKey2048.
+	// An unquoted value may be a name in code. Such a name has at most one number in it, as in testKey2048.
 	inCode := !quoted && dotted.run(v) == len(v) && !digest().MatchString(v) && alnum(v[0]) && v[0] > '9' &&
 		len(numbers().FindAllString(v, 2)) < 2
 	return entropy(v) >= 2.7 && !inCode

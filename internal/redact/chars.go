@@ -18,7 +18,8 @@ var (
 
 func visible(b byte) bool { return b > ' ' && b < 0x7f }
 
-// of reads a set in the form of a character class, with - at the end.
+// of returns the set for a character class as in regular expressions, such as A-Za-z0-9_-. A - at its end stands for
+// itself.
 func of(class string) set {
 	var in [256]bool
 	for i := 0; i < len(class); i++ {
@@ -36,10 +37,10 @@ func of(class string) set {
 	return func(b byte) bool { return in[b] }
 }
 
-// longestSecret bounds the length of a secret after a prefix or a name, in bytes.
+// longestSecret is the maximum length of a secret after a prefix or a name, in bytes.
 const longestSecret = 8 << 10
 
-// run returns how many bytes at the start of a text are in the set.
+// run returns how many bytes at the start of a text are in the set, at most longestSecret.
 func (in set) run(s string) int {
 	s = s[:min(len(s), longestSecret)]
 	for i := range len(s) {
@@ -50,7 +51,7 @@ func (in set) run(s string) int {
 	return len(s)
 }
 
-// entropy returns the Shannon entropy in bits per byte.
+// entropy returns the Shannon entropy of a text, in bits per byte.
 func entropy(s string) float64 {
 	var count [256]int
 	for i := range len(s) {
@@ -85,7 +86,8 @@ func mixed(s string) bool {
 	return uppers+lowers > 0 && digits > 0
 }
 
-// likely reports whether a text looks random. Words do not, and "sk-" and "hf_" begin words as well.
+// likely reports whether a text looks random. Words do not. The check is needed because prefixes of tokens, such as
+// "sk-" and "hf_", are also beginnings of words.
 func likely(s string) bool { return entropy(s) > 2.5 && (mixed(s) || entropy(s) > 3.5) }
 
 var (
@@ -95,13 +97,13 @@ var (
 	escaped = lazy(`(?:\\[nrtbf]|\\u[A-Fa-f0-9]{4}|%[A-Fa-f0-9]{2})$`)
 )
 
-// begins reports whether a word begins at i: the character before is neither letter nor digit, or ends an escape, as in
-// \n, \u003d and %3D.
+// begins reports whether a word begins at i. It does if the character before i is neither a letter nor a digit, or is
+// the end of an escape, as in \n, \u003d and %3D.
 func begins(s string, i int) bool {
 	return i == 0 || !alnum(s[i-1]) || escaped().MatchString(s[max(0, i-6):i])
 }
 
-// lazy compiles a pattern at its first use: most commands need none.
+// lazy returns a function that compiles the pattern at its first call, because most commands of wfs need none.
 func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// shortest is the minimum length of a value from the environment to search for, in bytes. Shorter ones are words.
+// shortest is the minimum length, in bytes, of an environment variable's value that is removed from texts. Shorter
+// values are mostly words.
 const shortest = 8
 
-// Words in names of variables. A last word in plainLast means that there is no secret, as in SSH_KEY_FILE and
-// AUTH_TOKEN_URL. A word in secretNames, or one that ends as in secretNameEnds, means that there is one.
+// Words in the names of environment variables. A variable whose name ends in a word of plainLast is not secret, such as
+// SSH_KEY_FILE and AUTH_TOKEN_URL. Any other variable is secret if its name has a word of secretNames, or a word that
+// ends in one of secretNameEnds.
 var (
 	plainLast = strings.Fields("FILE FILES PATH PATHS DIR SOCK SOCKET TYPE MODE NAME URL URI HOST PORT USER TTL LENGTH SIZE ENABLED " +
 		"PROVIDER VERSION COMMAND CMD HELPER ASKPASS TIMEOUT EXPIRY")
@@ -19,7 +21,7 @@ var (
 	secretNameEnds = strings.Fields("KEY TOKEN SECRET PASSWORD PASSPHRASE")
 )
 
-// secretName reports whether a variable holds a secret, judged by the words of its name.
+// secretName reports whether an environment variable with this name is secret.
 func secretName(name string) bool {
 	words := strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool { return strings.ContainsRune("_-.", r) })
 	if len(words) == 0 || name == "PWD" || name == "OLDPWD" || slices.Contains(plainLast, words[len(words)-1]) {
@@ -31,8 +33,8 @@ func secretName(name string) bool {
 	})
 }
 
-// forms returns the ways in which a value may be written: literally, and escaped for JSON and URLs. It splits a value
-// of several lines, because output is searched line by line.
+// forms returns the forms in which a value may occur in output: as it is, and escaped for JSON and for URLs. A value of
+// several lines becomes several values, because output is searched line by line.
 func forms(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -51,7 +53,8 @@ func forms(text string) []string {
 	return slices.Compact(all)
 }
 
-// plainWord reports whether a value looks like a setting: true, disabled, keychain, 31536000.
+// plainWord reports whether a value looks like a setting and not like a secret, such as true, disabled, keychain or
+// 31536000.
 func plainWord(s string) bool {
 	return strings.Trim(s, "0123456789") == "" && len(s) < 12 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == "" &&
 		len(s) < 10

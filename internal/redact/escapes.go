@@ -7,8 +7,8 @@ import (
 
 var colours = lazy(`(?:\x1b|\\u001[bB]|\\x1b)\[[ -?]{0,37}[@-~]`)
 
-// withoutEscapes removes terminal colour sequences from a text, and returns their positions: a program that highlights
-// its output may put one in the middle of a secret.
+// withoutEscapes removes the escape sequences for terminal colours from a text, and returns where they were. A program
+// that highlights its output may put such a sequence in the middle of a secret.
 func withoutEscapes(s string) (string, cuts) {
 	if strings.IndexByte(s, 0x1b) < 0 &&
 		(strings.IndexByte(s, '\\') < 0 || !strings.Contains(s, `\u001`) && !strings.Contains(s, `\x1`)) {
@@ -26,13 +26,14 @@ func withoutEscapes(s string) (string, cuts) {
 	return b.String(), all
 }
 
-// cuts are the removed parts of a text, in order.
+// cuts lists the parts that were removed from a text, in order.
 type cuts []cut
 
-// cut is where a text continues after a removed part: the offset in the shorter text, and in the original.
+// cut is a removed part. The text after it begins at offset `at` in the shorter text, and at offset `from` in the
+// original.
 type cut struct{ at, from int }
 
-// before converts an offset in the shorter text to one in the original.
+// before returns the offset in the original text for an offset in the shorter text.
 func (c cuts) before(at int) int {
 	n := sort.Search(len(c), func(i int) bool { return c[i].at > at })
 	if n == 0 {

@@ -13,19 +13,19 @@ var tokens string
 //go:embed vendors.txt
 var vendors string
 
-// form describes tokens of one kind: their prefix, and the set and number of the characters after it. For vendors'
-// keys, prefix is the vendor's name.
+// form describes a kind of token: the prefix, which characters follow it, and how many. If the key of a vendor has no
+// prefix, `prefix` is the vendor's name.
 type form struct {
 	kind   string
 	prefix string
 	in     set
 	least  int
-	most   int    // 0: any number
-	has    string // characters that must be among them; "" for none
-	sure   int    // with so many characters it is certainly a token; 0: never certain
+	most   int    // maximum number of the characters; 0: no maximum
+	has    string // a text that they must contain; "" for none
+	sure   int    // with so many characters it is certainly a token; 0: it is never certain
 }
 
-// parse reads a table of forms, and skips the lines of its description.
+// parse reads the forms in a table. It skips the lines that describe the table.
 func parse(table string) (all []form) {
 	for line := range strings.Lines(table) {
 		kind, rest, ok := strings.Cut(line, ": ")
@@ -55,7 +55,7 @@ func number(s string) int {
 	return n
 }
 
-// token finds a token of a known form that begins at i.
+// token finds a token that begins at i and has a known form. The form is nil if there is none.
 func (r *Redactor) token(s string, i int) (span, *form) {
 	forms := r.tokens[s[i]]
 	if len(forms) == 0 || !begins(s, i) && s[i] != ':' {
@@ -73,7 +73,8 @@ func (r *Redactor) token(s string, i int) (span, *form) {
 	return span{}, nil
 }
 
-// length returns the length of a token of this form after its prefix, or 0 if rest does not begin with one.
+// length returns the length of the token's part after the prefix. `rest` is the text after the prefix. The result is 0
+// if rest does not fit the form.
 func (f *form) length(rest string) int {
 	n := f.in.run(rest)
 	if n < f.least || f.most > 0 && n > f.most || !strings.Contains(rest[:n], f.has) {
@@ -85,13 +86,15 @@ func (f *form) length(rest string) int {
 	return 0
 }
 
-// names reports whether name and value fit this form: the name contains the vendor, and the value has the right shape.
+// names reports whether `value` is a key of this form's vendor: it has the right characters, and `name`, to which it is
+// assigned, contains the vendor's name.
 func (f *form) names(name, value string) bool {
 	return f.in.run(value) == len(value) && (f.kind != "uuid" || uuid().MatchString(value)) &&
 		strings.Contains(name, f.prefix) && (f.kind != "secret" || containsAny(name, secretWords))
 }
 
-// secretWords occur in names of secrets. harmlessEnds end names near them whose values are not secret.
+// The name of a secret contains one of secretWords. A name that ends in one of harmlessEnds has no secret value, even
+// if it contains a vendor's name.
 var (
 	secretWords  = strings.Fields("key token secret auth pass cred")
 	harmlessEnds = strings.Fields(
@@ -99,16 +102,16 @@ var (
 			"url name region zone trace span request run app project org account user")
 )
 
-// Bounds for the length of vendors' keys, in characters.
+// The minimum and maximum length of vendors' keys, in characters.
 const (
 	shortestOfVendor = 15
 	longestOfVendor  = 88
 )
 
-// ofVendor finds a vendor's key after the sign at i, if the name before the sign contains the vendor. start is the
-// index of the value.
+// ofVendor finds a vendor's key that the sign at i assigns to a name that contains the vendor's name. `start` is the
+// index at which the value begins. It returns where the name begins and where the key ends.
 func (r *Redactor) ofVendor(s string, i, start int) (from, end int, ok bool) {
-	if last := start + shortestOfVendor - 1; last >= len(s) || !base64(s[last]) { // quickly rejects most values
+	if last := start + shortestOfVendor - 1; last >= len(s) || !base64(s[last]) { // a quick check
 		return 0, 0, false
 	}
 	value := s[start : start+base64.run(s[start:min(len(s), start+longestOfVendor+1)])]
@@ -125,8 +128,8 @@ func (r *Redactor) ofVendor(s string, i, start int) (from, end int, ok bool) {
 	return 0, 0, false
 }
 
-// nameBefore returns the name before the sign at i, in lower case and without separators, and where it begins. The name
-// is "" if its last word shows that it holds no secret.
+// nameBefore returns where the name before the sign at i begins, and the name in lower case, without separators. The
+// name is "" if its last word is one of harmlessEnds.
 func nameBefore(s string, i int) (from int, name string) {
 	from = i
 	for from > 0 && i-from < 60 && (dotted(s[from-1]) || strings.IndexByte(" \t\"'`\\]", s[from-1]) >= 0) {

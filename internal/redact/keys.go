@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// Key is a certain secret in a file: a private key with its body, or a token of an unmistakable form.
+// Key is a part of a file that is certainly a secret: a private key with its body, or a token that nothing else looks
+// like.
 type Key struct {
-	Kind string   // for display
-	Line int      // where it begins, from 1
-	Text []string // the token, or the lines of the key, without the text around them
+	Kind string   // kind of secret, for messages
+	Line int      // number of the line on which it begins, from 1
+	Text []string // the token, or the lines of the private key, without any text around them
 }
 
-// Keys returns the keys in the content of a file, or nil for binary content.
+// Keys returns the secrets in a file of which it is certain. For binary content it returns nil.
 func (r *Redactor) Keys(content []byte) []Key {
 	if bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 {
 		return nil
@@ -49,7 +50,7 @@ func (r *Redactor) Keys(content []byte) []Key {
 	return keys
 }
 
-// keyLines returns the full lines of a private key.
+// keyLines returns those lines of a private key that are long enough to identify it.
 func keyLines(s string) (lines []string) {
 	for i := 0; i < len(s); {
 		start := i

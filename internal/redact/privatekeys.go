@@ -4,21 +4,23 @@ import "strings"
 
 const (
 	keyEnd  = "-----END "
-	keyMax  = 32 << 10 // maximum bytes of a private key after its first line
-	keyIdle = 20       // lines in a row without key text after which the key counts as ended
+	keyMax  = 32 << 10 // a private key ends at most so many bytes after its first line
+	keyIdle = 20       // a private key ends after so many lines in a row without key text
 )
 
-// keyState is the position in a private key at the end of a text or of a part of a stream. Lines of a key may have any
-// text around them (a log's time, diff marks, indentation, JSON), may alternate with other lines, and may lack an end.
+// keyState says whether a text, or a part of a stream, ends inside a private key, so that the search can continue in
+// the next part. Each line of a key may have other text around the key (a log's time, diff marks, indentation, JSON).
+// Other lines may be between the lines of a key, and the end mark may be missing.
 type keyState struct {
 	inside bool
-	size   int // bytes since its start
-	idle   int // lines in a row that did not belong to it
+	size   int // number of bytes since the key began
+	idle   int // number of lines in a row without key text
 }
 
-// find appends the private keys of a text. Lines with nothing but white space between them share one span.
+// find appends the spans of the private keys in a text. If only white space is between two lines of a key, both are in
+// one span.
 func (k *keyState) find(s string, found []span) []span {
-	what := "" // empty if the key continues from an earlier text, which has its mark
+	what := "" // stays empty if the key began in an earlier text, where its mark is
 	own := len(found)
 	add := func(start, end int) {
 		if n := len(found); n > own && blank(s[found[n-1].end:start]) {
@@ -57,7 +59,8 @@ func (k *keyState) find(s string, found []span) []span {
 	return found
 }
 
-// lineAt returns the end of the line at an offset and the start of the next one. A line break may be escaped.
+// lineAt returns where the line at an offset ends, and where the next one begins. A line break may be written as an
+// escape, such as \n.
 func lineAt(s string, at int) (end, next int) {
 	for end = at; end < len(s); {
 		kind, n := charAt(s, end)
@@ -69,8 +72,8 @@ func lineAt(s string, at int) (end, next int) {
 	return end, end
 }
 
-// keyStops finds where a key ends on a line: before the start of another key, or after its own end mark. The text
-// before body belongs to the key, and the end mark goes from body to stop.
+// keyStops finds the end of a key on a line: its end mark, or the start of another key. `stops` is false if there is
+// none. The line up to `body` belongs to the key, and the end mark is between `body` and `stop`.
 func keyStops(line string) (body, stop int, stops bool) {
 	e := strings.Index(line, keyEnd)
 	if start, _, ok := keyBegin(line); ok && (e < 0 || start < e) {
@@ -86,10 +89,10 @@ func keyStops(line string) (body, stop int, stops bool) {
 	return e, stop, true
 }
 
-// shortestOfKey is the minimum length of a run of characters that counts as part of an open key.
+// shortestOfKey is the minimum length of key text inside a key, in characters.
 const shortestOfKey = 12
 
-// line adds the parts of a line that belong to the key.
+// line calls `add` for each part of a line that is key text. `at` is the offset of the line in the whole text.
 func (k *keyState) line(line string, at int, add func(start, end int)) {
 	if strings.TrimSpace(line) == "" {
 		return
@@ -119,7 +122,7 @@ func (k *keyState) line(line string, at int, add func(start, end int)) {
 	}
 }
 
-// keyBegin finds the first line of a private key.
+// keyBegin finds the line that begins a private key, and returns where the line's mark starts and ends.
 func keyBegin(s string) (start, end int, ok bool) {
 	for at := 0; ; {
 		const word = "PRIVATE KEY"
@@ -142,8 +145,8 @@ func keyBegin(s string) (start, end int, ok bool) {
 	}
 }
 
-// keyBody reports whether a run looks like a line of a key: long, with capital and small letters. Names of directories
-// and digests do not.
+// keyBody reports whether a run of characters looks like key text: it has at least `least` characters, with capital and
+// small letters. Digests and most names of directories do not look like that.
 func keyBody(run string, least int) bool {
 	if len(run) < least {
 		return false
@@ -152,15 +155,15 @@ func keyBody(run string, least int) bool {
 	return uppers > 0 && lowers > 0 && (digits > 0 || len(run) >= 40)
 }
 
-// Kinds of characters in a key.
+// The kinds of characters in a line of a key.
 const (
 	foreign = iota
 	inBody
 	lineEnd
 )
 
-// charAt returns the kind and the length of the character at i, which may be a JSON escape. Escapes may be escaped
-// again.
+// charAt returns the kind and the length of the character at i. The character may be written as a JSON escape, and the
+// escape's backslash may be escaped again.
 func charAt(s string, i int) (kind, n int) {
 	switch c := s[i]; {
 	case c == '\n' || c == '\r':
@@ -178,7 +181,7 @@ func charAt(s string, i int) (kind, n int) {
 	return kind, end - i + n
 }
 
-// escape returns the kind and the length of the rest of an escape after the backslash.
+// escape returns the kind of an escaped character, and the length of the escape without the backslash.
 func escape(rest string) (kind, n int) {
 	switch {
 	case rest == "":
@@ -197,7 +200,8 @@ func escape(rest string) (kind, n int) {
 	return foreign, 0
 }
 
-// blank reports whether a text between two lines of a key has only white space and line breaks.
+// blank reports whether the text between two lines of a key consists of white space and line breaks, which may be
+// escaped.
 func blank(s string) bool {
 	for i := 0; i < len(s); {
 		kind, n := charAt(s, i)

@@ -1,8 +1,8 @@
-// Package redact removes secrets from text before it is stored or shown: tokens of a known form, private keys,
-// passwords in addresses, random-looking values assigned to a name like api_key, and the values of environment
-// variables with names that sound secret. It does not find secrets in any other form.
+// Package redact removes secrets from text before it is stored or shown. It removes tokens of a known form, private
+// keys, passwords in addresses, random-looking values that are assigned to a name like api_key, and the values of
+// environment variables whose names sound secret. It does not find any other secrets.
 //
-// It keeps commit ids, UUIDs, digests and paths. Redacting twice gives the same result as once.
+// It keeps commit ids, UUIDs, digests and paths. Redacting a redacted text does not change it.
 package redact
 
 import (
@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// Redactor removes secrets from text. It is safe for concurrent use. A nil Redactor removes nothing.
+// Redactor removes secrets from text. Several goroutines may use it at the same time. A nil Redactor removes nothing.
 type Redactor struct {
-	tokens  [256][]form    // by the first byte of their prefixes
-	vendors map[int][]form // by the length of their keys
-	values  []value        // longest first, so that a value which contains another is removed whole
+	tokens  [256][]form    // by the first byte of the prefix
+	vendors map[int][]form // by the length of the key
+	values  []value        // longest first, so that a value is removed as a whole even if it contains another value
 	begins  *beginnings
 }
 
-// value is a secret value and its replacement.
+// value is a value of the environment, and the mark that replaces it.
 type value struct{ text, mark string }
 
-// New returns a redactor that also removes the secret values of an environment, a list of "NAME=value".
+// New returns a Redactor that also removes the secret values of an environment. `environ` is a list of "NAME=value".
 func New(environ []string) *Redactor {
 	r := &Redactor{vendors: map[int][]form{}, begins: &beginnings{}}
 	for _, word := range []string{bearer, basic} {
@@ -55,8 +55,8 @@ func New(environ []string) *Redactor {
 	return r
 }
 
-// Forms returns the redactor without the values of the environment. It is for text that programs read as well: it
-// removes only strings that are unmistakably secrets.
+// Forms returns a Redactor that does not remove values of the environment. It is for text that programs read too,
+// because it removes only strings that are unmistakably secrets.
 func (r *Redactor) Forms() *Redactor {
 	if r == nil {
 		return nil
@@ -66,11 +66,11 @@ func (r *Redactor) Forms() *Redactor {
 	return &forms
 }
 
-// mark returns the replacement for a secret. It has no characters that are special in JSON or within single quotes of a
-// shell.
+// mark returns the text that replaces a secret. It has no character that is special in JSON, or inside single quotes in
+// a shell.
 func mark(what string) string { return "[redacted: " + what + "]" }
 
-// String returns the text without secrets.
+// String returns the text with a mark in place of each secret.
 func (r *Redactor) String(s string) string {
 	if r == nil || s == "" {
 		return s
@@ -78,16 +78,16 @@ func (r *Redactor) String(s string) string {
 	return without(s, r.find(s, &keyState{}))
 }
 
-// span is the position of a secret.
+// span is the position of a secret in a text, and the mark that replaces it.
 type span struct {
-	from       int // where its context begins, such as a name or a prefix
+	from       int // where the text begins that makes it a secret, such as a name or a prefix
 	start, end int
 	mark       string
-	value      bool // from the environment; Forms would not find it
+	value      bool // the secret is a value of the environment, which Forms keeps
 }
 
-// find returns the secrets of a text, sorted by start. They may overlap. key is the state at the end of the text
-// before, and find updates it for the end of this one.
+// find returns the spans of the secrets in a text, sorted by start. Spans may overlap. `key` says whether the text
+// before ended inside a private key; find updates it for this text.
 func (r *Redactor) find(s string, key *keyState) []span {
 	if r == nil {
 		return nil
@@ -106,11 +106,12 @@ func (r *Redactor) find(s string, key *keyState) []span {
 	return found
 }
 
-// inPlain returns the secrets of a text without escapes. If two start at the same offset, the first one sets the mark.
+// inPlain returns the secrets of a text without escape sequences. If two spans start at the same offset, the mark of
+// the first one is used.
 func (r *Redactor) inPlain(s string, key *keyState) []span {
 	found := key.find(s, nil)
 	var tokens, others []span
-	past := 0 // end of the last token
+	past := 0 // where the last token ended
 	if strings.HasPrefix(s, option) {
 		others = r.optional(s, 0, others)
 	}
@@ -139,8 +140,8 @@ func (r *Redactor) inPlain(s string, key *keyState) []span {
 	return r.assigned(s, found)
 }
 
-// beginnings is a set of hashes of the first four bytes of texts. Few other bytes have such a hash, so this quick check
-// leaves only a small part of a text for the real search.
+// beginnings is a set of texts, stored as hashes of their first four bytes. It is a quick check: only where four bytes
+// of a text have a hash in the set, one of the texts may begin, and the slower search is needed.
 type beginnings [1 << 16]bool
 
 // place returns the hash of the four bytes at i.
@@ -148,7 +149,8 @@ func place(s string, i int) uint16 {
 	return uint16((uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24) * 0x9e3779b1 >> 16)
 }
 
-// add adds a text. If it has fewer than four bytes, it adds the text with each possible continuation from follow.
+// add adds a text to the set. If the text has fewer than four bytes, add adds it with each possible continuation.
+// `follow` has the characters that may continue it.
 func (b *beginnings) add(s string, follow set) {
 	if len(s) >= 4 {
 		b[place(s, 0)] = true
@@ -161,7 +163,7 @@ func (b *beginnings) add(s string, follow set) {
 	}
 }
 
-// in calls look for each offset, in order, at which one of the texts may begin.
+// in calls `look` for each offset in s, in order, at which one of the set's texts may begin.
 func (b *beginnings) in(s string, look func(i int)) {
 	for i := 0; i+3 < len(s); i++ {
 		if b[place(s, i)] {
@@ -170,7 +172,7 @@ func (b *beginnings) in(s string, look func(i int)) {
 	}
 }
 
-// merged joins overlapping spans into one; the first sets the mark.
+// merged joins spans that overlap. The joined span has the mark of the first one.
 func merged(found []span) []span {
 	out := found[:0]
 	for _, f := range found {

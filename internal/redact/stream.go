@@ -8,34 +8,35 @@ import (
 	"strings"
 )
 
-// Bounds for the text that a Stream holds back, in bytes.
+// How much text a Stream holds back, in bytes.
 const (
-	longest = 64 << 10 // of a line, before it passes on the start
-	held    = 4 << 10  // kept of such a line: a longer secret is not found where the line is split
+	longest = 64 << 10 // of a line, before it writes the line's first part
+	held    = 4 << 10  // of such a line after that; a secret that is longer and lies across the cut is not found
 )
 
-// Stream redacts text that is written in pieces. It passes on whole lines, so that it finds a secret that is split over
-// several writes. An unfinished last line waits for Close. Its memory is bounded.
+// Stream removes secrets from text that is written to it in pieces. It writes whole lines, so that it also finds a
+// secret that is split over several pieces. A last line without a newline is written by Close. The memory that it uses
+// is limited.
 type Stream struct {
 	r     *Redactor
 	w     io.Writer
-	forms io.Writer // nil: there is no second output
-	rest  []byte    // not yet passed on
+	forms io.Writer // the second output, if any
+	rest  []byte    // text that is not written yet
 	key   keyState
 }
 
-// Stream returns a Stream that writes to w.
+// Stream returns a Stream that writes the redacted text to w.
 func (r *Redactor) Stream(w io.Writer) *Stream { return &Stream{r: r, w: w} }
 
-// Streams returns a Stream with two outputs: w gets the same text as from String, and forms gets the text from Forms
-// and String. It searches for secrets only once.
+// Streams returns a Stream with two outputs, which searches for secrets only once: `w` receives the text that r.String
+// returns, and `forms` the text that r.Forms().String returns.
 func (r *Redactor) Streams(w, forms io.Writer) *Stream { return &Stream{r: r, w: w, forms: forms} }
 
-// Write returns errors of the underlying writers. It always consumes all of p.
+// Write always consumes all of p. An error is from an output.
 func (s *Stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		part := p[:min(len(p), longest)] // so that a large write needs no large copy
+		part := p[:min(len(p), longest)] // in parts, so that a large write needs no large copy
 		p = p[len(part):]
 		s.rest = append(s.rest, part...)
 		var err error
@@ -51,10 +52,10 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close passes on the rest. It does not close the underlying writers.
+// Close writes the rest of the text. It does not close the outputs.
 func (s *Stream) Close() error { return s.lines(len(s.rest)) }
 
-// lines passes on the first end bytes.
+// lines writes the first `end` bytes of the text.
 func (s *Stream) lines(end int) error {
 	text := string(s.rest[:end])
 	err := s.pass(text, s.r.find(text, &s.key))
@@ -62,7 +63,8 @@ func (s *Stream) lines(end int) error {
 	return err
 }
 
-// piece passes on the start of a line that is too long to hold back. It cuts before a secret, not within one.
+// piece writes the first part of a line that is too long to be held back. It cuts the line before a secret, not inside
+// one.
 func (s *Stream) piece() error {
 	text := string(s.rest)
 	key := s.key
@@ -81,13 +83,13 @@ func (s *Stream) piece() error {
 		break
 	}
 	plain, _ := withoutEscapes(text[:cut])
-	s.key.find(plain, nil) // update key to the end of the passed text
+	s.key.find(plain, nil) // update key for the text that is written
 	err := s.pass(text[:cut], slices.DeleteFunc(found, func(f span) bool { return f.end > cut }))
 	s.rest = append(s.rest[:0], text[cut:]...)
 	return err
 }
 
-// Reader returns a reader of from's content without secrets.
+// Reader returns a reader that reads from `from`, and removes secrets from what it reads.
 func (r *Redactor) Reader(from io.Reader) io.Reader {
 	read := &reader{from: from}
 	read.safe = r.Stream(&read.ready)
@@ -98,7 +100,7 @@ type reader struct {
 	from  io.Reader
 	safe  *Stream
 	ready bytes.Buffer
-	err   error // of from, set when all text before it is ready
+	err   error // error from `from`; all text before it is in ready
 }
 
 func (r *reader) Read(p []byte) (int, error) {
@@ -116,7 +118,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.ready.Read(p)
 }
 
-// pass writes a text without its secrets. The text is the first part of s.rest.
+// pass writes a text without its secrets to all outputs. The text is the first part of s.rest.
 func (s *Stream) pass(text string, found []span) error {
 	all := s.rest[:len(text)]
 	if len(found) > 0 {
@@ -131,7 +133,8 @@ func (s *Stream) pass(text string, found []span) error {
 	return err
 }
 
-// without returns a text with marks in place of its secrets. If several overlap, the first one sets the mark.
+// without returns a text with marks in place of its secrets. If several secrets overlap, only the mark of the first one
+// is used.
 func without(s string, found []span) string {
 	if len(found) == 0 {
 		return s

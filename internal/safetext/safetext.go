@@ -1,5 +1,5 @@
-// Package safetext makes text of unknown origin safe to print: it cannot move the cursor, write the clipboard or the
-// terminal's title, hide, or change the order in which other text is read.
+// Package safetext makes text of unknown origin safe to print. Such text cannot move the cursor, change the clipboard
+// or the terminal's title, be invisible, or change the order in which other text is displayed.
 package safetext
 
 import (
@@ -13,8 +13,9 @@ const (
 	bel = '\a'
 )
 
-// Strip removes control characters except newline and tab, whole escape sequences, bidirectional controls, and
-// characters without a width. Invalid UTF-8 becomes U+FFFD. Stripping a text twice gives the same result as once.
+// Strip removes everything from a text that is not displayed: control characters except newline and tab, whole escape
+// sequences, controls of the text's direction, and characters without a width. It replaces invalid UTF-8 by U+FFFD.
+// Stripping a stripped text does not change it.
 func Strip(s string) string {
 	if plain(s) {
 		return s
@@ -44,8 +45,8 @@ func Strip(s string) string {
 	return b.String()
 }
 
-// Line is Strip for one line: it collapses white space, and cuts text that is longer than limit characters, with "…" at
-// its end. With limit 0 it cuts nothing.
+// Line strips a text and makes it one line, with single spaces between words. A text of more than `limit` characters is
+// cut and ends in "…". If `limit` is 0, no text is cut.
 func Line(s string, limit int) string {
 	s = strings.Join(strings.Fields(Strip(s)), " ")
 	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
@@ -59,7 +60,7 @@ func Line(s string, limit int) string {
 	return s
 }
 
-// plain reports whether a text is printable ASCII, which is the common case.
+// plain reports whether a text is printable ASCII. This is the usual case, and such a text needs no stripping.
 func plain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
@@ -71,7 +72,8 @@ func plain(s string) bool {
 
 func hidden(r rune) bool { return unicode.Is(invisible, r) }
 
-// invisible are characters without a visible form, or that change how others look, except newline and tab.
+// invisible has the characters that are not displayed, or that change how other characters look, except newline and
+// tab.
 var invisible = &unicode.RangeTable{LatinOffset: 4, R16: []unicode.Range16{
 	{Lo: 0, Hi: 0x08, Stride: 1}, {Lo: 0x0b, Hi: 0x1f, Stride: 1}, {Lo: 0x7f, Hi: 0x9f, Stride: 1}, // C0, DEL, C1
 	{Lo: 0xad, Hi: 0xad, Stride: 1}, {Lo: 0x34f, Hi: 0x34f, Stride: 1}, // soft hyphen, zero-width joiners and marks
@@ -79,16 +81,17 @@ var invisible = &unicode.RangeTable{LatinOffset: 4, R16: []unicode.Range16{
 	{Lo: 0x200b, Hi: 0x200f, Stride: 1}, {Lo: 0x2028, Hi: 0x202e, Stride: 1}, // zero width, lines, directions
 	{Lo: 0x2060, Hi: 0x206f, Stride: 1},
 	{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, {Lo: 0xfff9, Hi: 0xfffb, Stride: 1}, // byte order mark, annotations
-}, R32: []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}}} // tags and further variation selectors
+}, R32: []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}}} // tags, and further variation selectors
 
-// scanner finds escape sequences in linear time.
+// scanner finds escape sequences in a text, in linear time.
 type scanner struct {
 	s     string
-	noEnd int // no sequence ends before this byte, so there is no need to search again
+	noEnd int // no sequence ends before this byte; a search need not look there again
 }
 
-// sequence returns the length of the escape sequence that begins at a byte, or 0. If the sequence does not end on its
-// line, only the introducer counts; otherwise it would hide all text after it.
+// sequence returns the length of the escape sequence that begins at a byte, or 0 if none begins there. If the sequence
+// does not end on its line, the result is the length of its introducer alone. Otherwise all text after it would be
+// removed.
 func (c *scanner) sequence(at int) int {
 	kind, n := introducer(c.s[at:])
 	if n == 0 {
@@ -103,7 +106,8 @@ func (c *scanner) sequence(at int) int {
 	return n
 }
 
-// introducer reads ESC and the characters after it, or its one-character form between U+0080 and U+009F.
+// introducer reads the start of an escape sequence: ESC and the characters after it, or the single character between
+// U+0080 and U+009F that means the same. It returns the type of the sequence and the length of the start.
 func introducer(s string) (kind rune, n int) {
 	if s[0] != esc {
 		r, n := utf8.DecodeRuneInString(s)
@@ -112,7 +116,7 @@ func introducer(s string) (kind rune, n int) {
 		}
 		return 0, 0
 	}
-	n = len(s) - len(strings.TrimLeft(s[1:], " !\"#$%&'()*+,-./")) // ESC ( B and the like
+	n = len(s) - len(strings.TrimLeft(s[1:], " !\"#$%&'()*+,-./")) // such as ESC ( B
 	if n == len(s) || s[n] < '0' || s[n] > '~' {
 		return 0, n
 	}
@@ -122,7 +126,8 @@ func introducer(s string) (kind rune, n int) {
 	return rune(s[1]), 2
 }
 
-// control returns the length of the rest of a CSI sequence: parameters, intermediates, one final character.
+// control returns the length of a CSI sequence after its introducer: parameters, intermediate characters, one final
+// character.
 func control(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= ' ' && s[n] <= '?' {
@@ -134,7 +139,8 @@ func control(s string) int {
 	return n
 }
 
-// text returns the length of the rest of an OSC, DCS or similar sequence, up to BEL or ST.
+// text returns the length of a sequence that contains text, such as OSC or DCS, after its introducer. It ends with BEL
+// or ST.
 func (c *scanner) text(from int) int {
 	if from < c.noEnd {
 		return 0
@@ -156,7 +162,7 @@ func (c *scanner) text(from int) int {
 	return 0
 }
 
-// ShellWord quotes a text, if needed, so that a shell reads it as one word.
+// ShellWord returns a text so that a shell reads it as one word. It adds quotes if they are needed.
 func ShellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@%+=:,-") == "" &&
 		s[0] != '-' {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Width returns the number of terminal columns that stripped text takes.
+// Width returns the number of terminal columns of a text that was stripped before.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -14,7 +14,7 @@ func Width(s string) int {
 	return n
 }
 
-// Cut shortens stripped text to at most limit columns, and ends a shortened text in "…". With a limit below 1 it
+// Cut shortens a stripped text to at most `limit` columns. A shortened text ends in "…". If `limit` is below 1, Cut
 // returns "".
 func Cut(s string, limit int) string {
 	if len(s) <= limit || Width(s) <= limit {
@@ -32,7 +32,7 @@ func Cut(s string, limit int) string {
 	return s
 }
 
-// wide are characters that take two columns: East Asian scripts, their full-width forms, and emoji.
+// wide has the characters that are two columns wide: East Asian scripts, full-width forms, and emoji.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x1100, 0x115f, 1}, {0x231a, 0x231b, 1}, {0x23e9, 0x23ec, 1}, {0x2614, 0x2615, 1}, {0x2705, 0x2705, 1}, {0x270a,
@@ -45,12 +45,12 @@ var wide = &unicode.RangeTable{
 		{0x1f900, 0x1f9ff, 1}, {0x20000, 0x3fffd, 1}},
 }
 
-// columns returns the number of columns that a character takes.
+// columns returns the number of terminal columns of a character.
 func columns(r rune) int {
 	switch {
 	case r < 0x300:
 		return 1
-	case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r): // combining marks
+	case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r): // combining marks have no column of their own
 		return 0
 	case unicode.Is(wide, r):
 		return 2

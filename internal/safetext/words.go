@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Plural returns "1 test fails", "3 tests fail".
+// Plural returns a number with the singular or plural words after it: "1 test fails", "3 tests fail".
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -13,15 +13,15 @@ func Plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Listed returns "1 test fails: a", "3 tests fail: a, b, c".
+// Listed returns a number and the names: "1 test fails: a", "3 tests fail: a, b, c".
 func Listed[T ~string](names []T, one, many string) string {
 	return Plural(len(names), one, many) + ": " + Some(names)
 }
 
-// Some lists the first three names.
+// Some lists the first three names, and says how many more there are.
 func Some[T ~string](names []T) string { return First(names, 3, ", ") }
 
-// First lists the first names, and says how many more there are.
+// First lists the first `most` names, separated by `sep`, and says how many more there are.
 func First[T ~string](list []T, most int, sep string) string {
 	var text strings.Builder
 	for i, x := range list[:min(len(list), most)] {

@@ -1,4 +1,4 @@
-// Package screen updates a few lines at the bottom of a terminal, while other lines scroll away above them.
+// Package screen keeps a few lines up to date at the bottom of a terminal, while other output scrolls above them.
 package screen
 
 import (
@@ -10,14 +10,15 @@ import (
 	"sync"
 )
 
-// Line is one line of a block.
+// Line is one line of a Block.
 type Line struct {
-	Text    string // may hold colours, but nothing that moves the cursor
-	Columns int    // its width
+	Text    string // may contain colours, but no sequence that moves the cursor
+	Columns int    // number of columns of Text
 }
 
-// Block is a block of lines at the bottom. The cursor always stays at the beginning of the line below the block, so if
-// the process dies, its text remains and the prompt appears under it. Every change is a single write.
+// Block draws lines at the bottom of a terminal, below other output. The cursor is always at the beginning of the line
+// below the block. Therefore, if the process dies, the block stays visible, and the shell's prompt appears below it.
+// Every change is a single write.
 type Block struct {
 	mu     sync.Mutex
 	out    io.Writer
@@ -27,21 +28,23 @@ type Block struct {
 	hidden bool
 }
 
-// New returns a block that shows nothing yet. size returns the current size of the terminal, or 0 columns if it cannot
-// be drawn on; then all writes pass through, and the block stays as it is. frame returns the lines, none wider than
-// columns. It runs while the block is locked, so it must not write to the block.
+// New returns a block that is not drawn yet. `size` returns the terminal's current size, or 0 columns if the block
+// cannot be drawn there. Then everything written to the block goes to `out`, and the drawn block is not updated.
+// `frame` returns the lines to draw, none of them wider than `columns`. The block is locked while frame runs, so frame
+// must not write to the block.
 func New(out io.Writer, size func() (columns, rows int), frame func(columns int) []Line) *Block {
 	return &Block{out: out, size: size, frame: frame}
 }
 
-// Draw updates the block. It writes nothing if nothing has changed.
+// Draw draws the current lines. If they have not changed, it writes nothing.
 func (b *Block) Draw() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_ = b.draw(nil)
 }
 
-// Write inserts whole lines above the block. Text without a final newline, such as a bell, passes through unchanged.
+// Write writes whole lines above the block. Text that does not end in a newline, such as a bell, goes to the terminal
+// unchanged.
 func (b *Block) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,7 +54,8 @@ func (b *Block) Write(p []byte) (int, error) {
 	return len(p), b.draw(p)
 }
 
-// Hide removes the block until Show. Writes in the meantime pass through.
+// Hide removes the block from the screen until Show is called. Meanwhile everything written goes to the terminal
+// unchanged.
 func (b *Block) Hide() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +63,7 @@ func (b *Block) Hide() {
 	_ = b.draw(nil)
 }
 
-// Show draws the block again at the cursor. The text on the screen stays.
+// Show draws the block at the cursor, below any other output.
 func (b *Block) Show() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,17 +71,18 @@ func (b *Block) Show() {
 	_ = b.draw(nil)
 }
 
-// These make a terminal show a whole change at once (DEC private mode 2026). Terminals without that mode ignore them.
+// With these sequences (DEC private mode 2026) a terminal displays a change at once and not step by step. Terminals
+// that do not know the mode ignore them.
 const (
 	beginUpdate = "\x1b[?2026h"
 	endUpdate   = "\x1b[?2026l"
 )
 
-// draw writes lines that scroll away, and the block below them.
+// draw writes `above`, which scrolls away, and the block below it.
 func (b *Block) draw(above []byte) error {
 	columns, rows := b.size()
 	if columns == 0 {
-		b.shown = nil // another process has written to the terminal since
+		b.shown = nil // output of other processes may follow the drawn block
 	}
 	var lines []Line
 	if !b.hidden && columns > 0 && rows > 1 {
@@ -93,7 +98,7 @@ func (b *Block) draw(above []byte) error {
 	}
 	var s strings.Builder
 	s.WriteString(beginUpdate)
-	if n := height(b.shown, columns); n > 0 { // at 0 the sequence would move by one
+	if n := height(b.shown, columns); n > 0 { // skipped for 0, because the terminal would move by one line
 		s.WriteString(fmt.Sprintf("\x1b[%dA", n))
 	}
 	s.WriteString("\r\x1b[J")
@@ -107,8 +112,8 @@ func (b *Block) draw(above []byte) error {
 	return err
 }
 
-// height returns the number of rows of lines that were drawn when the terminal was wider. Nearly all terminals wrap
-// lines again when they become narrower.
+// height returns the number of rows that lines occupy now if they were drawn when the terminal was wider. Nearly all
+// terminals wrap lines that are too wide when the terminal becomes narrower.
 func height(lines []Line, columns int) int {
 	n := len(lines)
 	for _, line := range lines {

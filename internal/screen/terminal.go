@@ -7,18 +7,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Foreground reports whether this process may draw on a terminal, because it is not in a shell's background.
+// Foreground reports whether this process may draw on a terminal. It may not if a shell runs it in the background.
 func Foreground(f *os.File) bool {
 	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
 
-// Mute stops a terminal from echoing typed characters, which would break the block. The input stays available for its
-// next reader, and Ctrl-C and other keys keep working. restore may be called more than once.
+// Mute stops a terminal from displaying the characters that the user types, because they would damage the block. The
+// typed input stays there for the next process that reads it, and Ctrl-C and similar keys still work. `restore`
+// displays typed characters again; it may be called more than once.
 func Mute(f *os.File) (restore func()) {
 	fd := int(f.Fd())
 	old, err := unix.IoctlGetTermios(fd, getTermios)
-	if err != nil || !Foreground(f) { // the system stops a background process that changes the terminal
+	if err != nil || !Foreground(f) { // the system would stop a background process that changes the terminal
 		return func() {}
 	}
 	muted := *old
@@ -33,7 +34,8 @@ func Mute(f *os.File) (restore func()) {
 	}
 }
 
-// OnStop calls leave before Ctrl-Z stops this process, and back when it continues after any stop, until end is called.
+// OnStop handles Ctrl-Z: it calls `leave` before this process stops, and `back` when the process continues. `back` is
+// also called after the process was stopped in another way. This ends when `end` is called.
 func OnStop(leave, back func()) (end func()) {
 	if signal.Ignored(unix.SIGTSTP) {
 		return func() {}
@@ -48,7 +50,7 @@ func OnStop(leave, back func()) (end func()) {
 				return
 			case <-stop:
 				leave()
-				_ = unix.Kill(unix.Getpid(), unix.SIGSTOP) // it cannot be caught; other threads may stop a moment later
+				_ = unix.Kill(unix.Getpid(), unix.SIGSTOP) // SIGTSTP was caught, so stop with SIGSTOP
 			case <-goOn:
 				back()
 			}

@@ -1,5 +1,6 @@
-// Package source splits source code into tokens with their positions. That is enough to change a literal, to find the
-// body of a function, or to compare names, in a dozen languages. It never fails: unknown syntax becomes punctuation.
+// Package source splits source code in a dozen languages into tokens with their positions. Tokens are enough to change
+// a literal, to find the body of a function, or to compare names. It returns no errors: syntax that it does not know
+// becomes punctuation.
 package source
 
 import (
@@ -14,35 +15,35 @@ type Kind uint8
 
 const (
 	Word   Kind = iota // a name or a keyword
-	Number             // with its suffix, such as 10u32
+	Number             // with its suffix, as in 10u32
 	String             // with its quotes
 	Punct              // an operator or a bracket
 )
 
-// Token is one word, literal or sign of a file. There are no tokens for comments and layout.
+// Token is a word, literal or operator in a file. Comments and white space are not tokens.
 type Token struct {
 	Kind     Kind
-	From, To int // byte offsets
-	Line     int // of its start, from 1
+	From, To int // byte offsets of its start and end
+	Line     int // number of the line on which it begins, from 1
 	Text     string
 }
 
-// Language describes the syntax of a language, as far as tokens need it.
+// Language describes the parts of a language's syntax that are needed to find tokens.
 type Language struct {
 	Name     string
-	comments []string // to the end of the line
-	blocks   bool     // /* … */
-	quotes   []quote  // longest first
-	regexps  bool     // /…/ may be an expression
-	Braces   bool     // { opens a block; otherwise indentation does
-	// Chars: single quotes enclose one character.
+	comments []string // signs that begin a comment up to the end of the line
+	blocks   bool     // has /* … */ comments
+	quotes   []quote  // kinds of quotes, longest first
+	regexps  bool     // /…/ may be a regular expression
+	Braces   bool     // blocks are in braces; if false, they are indented
+	// single quotes enclose one character
 	Chars bool
 }
 
 type quote struct {
 	open, close string
-	many, raw   bool // may span lines; a backslash is not an escape
-	template    bool // with ${…} inside
+	many, raw   bool // many: may span lines; raw: a backslash is not an escape
+	template    bool // may contain ${…}
 }
 
 var (
@@ -72,10 +73,11 @@ var byExtension = map[string]*Language{
 	".java": &java, ".kt": &java, ".kts": &java, ".groovy": &java, ".scala": &java, ".cs": &java,
 }
 
-// LanguageOf returns the language of a file, or nil if this package does not know it.
+// LanguageOf returns the language of a file, judged by its extension, or nil if this package does not know it.
 func LanguageOf(file string) *Language { return byExtension[path.Ext(file)] }
 
-// Read returns the language and the tokens of a file. A file in an unknown language has no tokens.
+// Read returns the language and the tokens of a file. If this package does not know the language, it returns an empty
+// Language and no tokens.
 func Read(file string, src []byte) (*Language, []Token) {
 	if l := LanguageOf(file); l != nil {
 		return l, l.Tokens(src)
@@ -83,7 +85,7 @@ func Read(file string, src []byte) (*Language, []Token) {
 	return &Language{}, nil
 }
 
-// Tokens returns the tokens of a file.
+// Tokens returns the tokens of source code in this language.
 func (l *Language) Tokens(src []byte) []Token {
 	s := scanner{l: l, src: string(src), line: 1}
 	for s.at < len(s.src) {
@@ -121,7 +123,7 @@ func (s *scanner) step() {
 	}
 }
 
-// take appends a token for the next n bytes.
+// take makes a token of the next n bytes.
 func (s *scanner) take(k Kind, n int) {
 	text := s.src[s.at : s.at+n]
 	s.out = append(s.out, Token{Kind: k, From: s.at, To: s.at + n, Line: s.line, Text: text})
@@ -169,13 +171,14 @@ func (s *scanner) quoted() bool {
 	return false
 }
 
-// isLifetime reports whether a quote in Rust begins a lifetime ('a) and not a character ('a').
+// isLifetime reports whether a single quote in Rust begins a lifetime (as in &'a str) and not a character (as in 'a').
 func isLifetime(rest string) bool {
 	_, size := utf8.DecodeRuneInString(rest[1:])
 	return rest[1] != '\\' && !strings.HasPrefix(rest[1+size:], "'")
 }
 
-// closing returns the length of a string with its quotes, or -1 if it has no end.
+// closing returns the length of the string at the start of `rest`, including its quotes, or -1 if the string has no
+// end.
 func closing(rest string, q quote) int {
 	for i := len(q.open); i < len(rest); i++ {
 		switch {
@@ -192,7 +195,7 @@ func closing(rest string, q quote) int {
 	return -1
 }
 
-// braced returns the offset of the brace that closes the first one in a text, or the text's length.
+// braced returns the offset of the brace that closes the first brace of a text, or the text's length if none does.
 func braced(text string) int {
 	depth := 0
 	for i := range len(text) {
@@ -208,7 +211,8 @@ func braced(text string) int {
 	return len(text)
 }
 
-// regexp takes a regular expression, if an operand may stand here.
+// regexp makes a token of a regular expression, if one begins here. A slash begins one only where no operator may
+// stand.
 func (s *scanner) regexp() bool {
 	if !s.l.regexps || s.src[s.at] != '/' || len(s.out) > 0 && endsOperand(s.out[len(s.out)-1]) {
 		return false
@@ -225,14 +229,14 @@ func (s *scanner) regexp() bool {
 		case c == '/' && !class:
 			flags := s.src[i+1:]
 			n := len(flags) - len(strings.TrimLeft(flags, "abcdefghijklmnopqrstuvwxyz"))
-			s.take(Punct, i+1+n-s.at) // Punct, because it is not a value
+			s.take(Punct, i+1+n-s.at) // of kind Punct, because it is not a value
 			return true
 		}
 	}
 	return false
 }
 
-// endsOperand reports whether an operator may follow this token, but no operand.
+// endsOperand reports whether a token ends an operand, so that an operator may follow but not another operand.
 func endsOperand(t Token) bool {
 	switch t.Kind {
 	case Number, String:
@@ -252,17 +256,17 @@ func numberEnd(s string) int {
 	return len(s)
 }
 
-// isPoint reports whether a byte in a number is its decimal point.
+// isPoint reports whether the byte at i of a number is its decimal point.
 func isPoint(s string, i int) bool {
 	return s[i] == '.' && i+1 < len(s) && isDigit(s[i+1]) && !strings.Contains(s[:i], ".")
 }
 
-// isSign reports whether a byte in a number is the sign of its exponent.
+// isSign reports whether the byte at i of a number is the sign of its exponent.
 func isSign(s string, i int) bool {
 	return (s[i] == '+' || s[i] == '-') && (s[i-1] == 'e' || s[i-1] == 'E') && !strings.HasPrefix(s, "0x")
 }
 
-// operators are those of several characters, longest first.
+// operators lists the operators of more than one character, longest first.
 var operators = strings.Fields("=== !== ... **= <<= >>= == != <= >= && || => -> := += -= *= /= ++ -- :: ** ??")
 
 func operatorLength(s string) int {

@@ -14,20 +14,21 @@ import (
 
 const program = "github.com/wfs-dev/wfs/cmd/wfs"
 
-// Wfs returns the path of the binary. It is built once per test process, with the build tags of the tests, and with the
-// race detector if they have it.
+// Wfs returns the path of the wfs binary for tests. It is built once per test process, with the build tags of the
+// tests, and with the race detector if the tests have it.
 func Wfs(t testing.TB) string { t.Helper(); return binary(t, plain) }
 
-// Failpoints returns the path of a binary that is the same except that it dies where WFS_FAILPOINT says.
+// Failpoints returns the path of a wfs binary that is built with the tag "failpoints", so that it kills itself at the
+// point named in WFS_FAILPOINT.
 func Failpoints(t testing.TB) string { t.Helper(); return binary(t, failpoints) }
 
-// UseFailpoints makes that binary the first wfs on the PATH of this process and its children.
+// UseFailpoints puts the binary of Failpoints first on the PATH of this process and its children.
 func UseFailpoints(t testing.TB) {
 	t.Helper()
 	onPath(t, Failpoints(t))
 }
 
-// UseWfs makes the binary the first wfs on the PATH of this process and its children.
+// UseWfs puts the binary of Wfs first on the PATH of this process and its children.
 func UseWfs(t testing.TB) {
 	t.Helper()
 	onPath(t, Wfs(t))
@@ -60,8 +61,8 @@ var (
 	failpoints = sync.OnceValues(func() (string, error) { return build("failpoints") })
 )
 
-// build builds the binary with one more tag. WFS_OVERLAY names a file for go build -overlay, with which a test of the
-// suites replaces files of wfs by broken ones.
+// build builds the binary with an additional build tag, and returns its path. If WFS_OVERLAY is set, it is the name of
+// a file for `go build -overlay`: a test that checks the test suites replaces files of wfs by broken ones with it.
 func build(tag string) (string, error) {
 	dir, err := os.MkdirTemp("", "wfs-built-")
 	if err != nil {
@@ -75,7 +76,7 @@ func build(tag string) (string, error) {
 	if overlay := os.Getenv("WFS_OVERLAY"); overlay != "" {
 		flags = append(flags, "-overlay="+overlay)
 	}
-	// go run caches the linked binary, so the next package of tests gets a copy.
+	// `go run` caches the linked binary and `go build` does not, so test processes of other packages only copy it.
 	path := filepath.Join(dir, "wfs")
 	_, err = goRuns(append(append([]string{"run", "-exec=cp"}, flags...), program, path)...)
 	return path, err
@@ -95,8 +96,8 @@ func buildFlags(tag string) []string {
 	return append(flags, "-tags="+tag)
 }
 
-// seeSources looks at every source file of the binary: go caches test results, and only takes into account files that
-// the test itself opens.
+// seeSources looks at every source file of the binary. Go caches the results of tests, and notices only changes of
+// files that the test process itself has looked at.
 func seeSources(flags []string) error {
 	const each = `{{if not .Standard}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
 {{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}
@@ -114,7 +115,7 @@ func goRuns(args ...string) (string, error) {
 	var errs strings.Builder
 	cmd := exec.Command("go", args...)
 	if !slices.Contains(args, "-race=true") {
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in releases; it also starts faster
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in releases; such a binary also starts faster
 	}
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// OwnClone gives a copied clone an identity of its own, as its first writing command would: see docs/formats.md.
+// OwnClone gives a copied clone its own identity (see docs/formats.md), as the first wfs command that writes there
+// would do.
 func OwnClone(t testing.TB, worktree string) {
 	t.Helper()
 	file := filepath.Join(worktree, ".git/wfs/clone")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// MemoryDir returns a directory that is removed after the test, in memory if possible.
+// MemoryDir returns a directory that is removed after the test. It is in memory if the system has such a directory.
 func MemoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "wfs-model-")
@@ -22,8 +22,9 @@ func MemoryDir(t testing.TB) string {
 	return dir
 }
 
-// Drawn sets the number and the length of random histories, and returns a function that restores the old values. In the
-// short form they are the same each time.
+// Drawn sets how many histories a property test tries, and how many steps each has. They are the same in every run,
+// unless WFS_RAPID is set to another number of histories: then they are random, and twice as long. Flags on the command
+// line take precedence. Drawn returns a function that restores the old values.
 func Drawn(t testing.TB, checks, steps int) func() {
 	t.Helper()
 	seed := "1"

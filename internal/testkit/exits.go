@@ -1,6 +1,6 @@
 package testkit
 
-// Exit codes of wfs, as docs/cli.md lists them.
+// The exit codes of wfs, as in docs/cli.md.
 const (
 	ExitOK          = 0
 	ExitError       = 1

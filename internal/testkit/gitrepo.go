@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-// GitRepo is a repository for tests of packages that use git themselves. It ignores the configuration of the machine
-// and the user, and all its commits have one author and one date.
+// GitRepo is a repository for tests of packages that call git themselves. It ignores the git configuration of the
+// machine and of the user. All commits in it have the same author and date.
 type GitRepo struct {
 	T          testing.TB
-	Home, Root string // the directory above the work tree, and the work tree
+	Home, Root string // Root is the work tree, and Home the directory that contains it
 	Env        []string
 }
 
-// GitDate is the date of all commits in a GitRepo, in Unix seconds.
+// GitDate is the date of all commits that are made in a GitRepo, in Unix seconds.
 const GitDate = 1_700_000_000
 
-// NewGitRepo creates a repository on branch main with one commit, which holds a.txt ("a\n"). Further arguments go to
-// git init.
+// NewGitRepo creates a repository with one commit on branch main. The commit has one file, a.txt ("a\n"). `initArgs`
+// are further arguments of git init.
 func NewGitRepo(t testing.TB, initArgs ...string) *GitRepo {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -41,7 +41,8 @@ func NewGitRepo(t testing.TB, initArgs ...string) *GitRepo {
 	return r
 }
 
-// Run runs git as the user would and returns its output without the last newline. It fails the test on an error.
+// Run runs a git command as the user would, and returns its output without the last newline. If the command fails, Run
+// fails the test.
 func (r *GitRepo) Run(args ...string) string {
 	r.T.Helper()
 	out, err := r.TryGit(args...)
@@ -51,7 +52,7 @@ func (r *GitRepo) Run(args ...string) string {
 	return out
 }
 
-// TryGit is Run for commands that may fail.
+// TryGit runs a git command as Run does, but returns an error if the command fails.
 func (r *GitRepo) TryGit(args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env = r.Root, r.Env
@@ -59,10 +60,10 @@ func (r *GitRepo) TryGit(args ...string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// Path returns the path of a file in the work tree. name has slashes.
+// Path returns the path of a file in the work tree. `name` is relative to the work tree, with slashes.
 func (r *GitRepo) Path(name string) string { return filepath.Join(r.Root, filepath.FromSlash(name)) }
 
-// Must fails the test on an error.
+// Must fails the test if err is not nil.
 func (r *GitRepo) Must(err error) {
 	r.T.Helper()
 	if err != nil {
@@ -70,7 +71,7 @@ func (r *GitRepo) Must(err error) {
 	}
 }
 
-// Fsck fails the test if anything in the repository is damaged.
+// Fsck fails the test if git fsck finds damage in the repository.
 func (r *GitRepo) Fsck() {
 	r.T.Helper()
 	if out := r.Run("fsck", "--full", "--strict", "--no-dangling", "--no-progress"); strings.Contains(out, "error") {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Holds checks that the output contains some texts.
+// Holds fails the test if the output lacks any of the texts.
 func Holds(t testing.TB, out string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {

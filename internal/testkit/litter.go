@@ -11,7 +11,8 @@ var (
 	lockOfOurs = regexp.MustCompile(`^\.git/wfs/((packs|plans|heads-[0-9a-f])\.lock|worktrees/[^/]+/lock|sessions/[^/]+/[a-z-]+\.lock)$`)
 )
 
-// Litter lists files in and next to a repository that commands should have removed.
+// Litter lists the files in a repository, and in the directory around it, that wfs should have removed, such as
+// temporary files and locks.
 func Litter(repo string) (left []string) {
 	_ = filepath.WalkDir(filepath.Dir(repo), func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(repo, path)

@@ -1,7 +1,7 @@
 package testkit
 
-// Plain makes a repository with sessions one (current, with two checkpoints) and two, in a workflow of one phase whose
-// gate always passes.
+// Plain fills the repository with two sessions: one (the current session, with two checkpoints) and two. Their workflow
+// has one phase, and its gate always passes.
 func (r *Repo) Plain() {
 	r.T.Helper()
 	r.WriteAll(map[string]string{
@@ -25,8 +25,8 @@ func (r *Repo) Plain() {
 	r.OK("wfs", "checkpoint", "-m", "second")
 }
 
-// Begin creates the repository with some of the user's own work, and trusts it. It configures the gate unless gate is
-// "".
+// Begin creates the repository, with some commits and files of the user, and trusts it. It configures `gate` as its
+// gate, unless `gate` is "".
 func (r *Repo) Begin(gate string) {
 	r.OK("git", "init", "-q")
 	r.OK("git", "add", "-A")
@@ -42,7 +42,8 @@ func (r *Repo) Begin(gate string) {
 	r.OK("wfs", "trust", "--yes")
 }
 
-// Trust trusts the configuration and these sessions here, because trust depends on the path.
+// Trust trusts the repository's configuration and the given sessions. A copied repository needs this, because trust
+// depends on the path.
 func (r *Repo) Trust(ids ...string) {
 	r.T.Helper()
 	r.OK("wfs", "trust", "--yes")

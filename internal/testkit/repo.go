@@ -7,28 +7,28 @@ import (
 	"testing"
 )
 
-// Repo is a repository with a home of its own, which is the directory above it. Commands that run there find the
-// binary.
+// Repo is a repository for tests that run wfs. The directory above it is the home directory of all commands that run in
+// it, and their PATH has the wfs binary.
 type Repo struct {
 	T   testing.TB
-	Dir string // the work tree
+	Dir string // path of the work tree
 	Env []string
-	Wfs string // path of the binary; "": the usual one
+	Wfs string // path of the wfs binary; "": the one that Wfs returns
 }
 
-// At returns the repository in top/repo.
+// At returns the repository at `top`/repo. It creates nothing.
 func At(t testing.TB, top string) *Repo {
 	t.Helper()
 	return &Repo{T: t, Dir: filepath.Join(top, "repo"), Env: append(Env(top), "PATH="+Path(t))}
 }
 
-// Path returns a PATH with the binary first.
+// Path returns the current PATH with the directory of the wfs binary before it.
 func Path(t testing.TB) string {
 	t.Helper()
 	return filepath.Dir(Wfs(t)) + string(filepath.ListSeparator) + os.Getenv("PATH")
 }
 
-// Copy returns the repository in a copy of a template that is removed with the test.
+// Copy copies the template, and returns the repository in the copy. The copy is removed after the test.
 func (p *Template) Copy(t testing.TB, make func(r *Repo)) *Repo {
 	t.Helper()
 	top := filepath.Join(Temp(t, p.Parent()), "all")
@@ -36,13 +36,14 @@ func (p *Template) Copy(t testing.TB, make func(r *Repo)) *Repo {
 	return At(t, top)
 }
 
-// Write writes a file in the work tree.
+// Write writes a file in the work tree; `name` is its path there.
 func (r *Repo) Write(name, text string) { r.T.Helper(); Write(r.T, r.Dir, name, text) }
 
-// WriteAll writes files in the work tree, by path.
+// WriteAll writes files in the work tree, given by their paths there.
 func (r *Repo) WriteAll(files map[string]string) { r.T.Helper(); WriteAll(r.T, r.Dir, files) }
 
-// Try runs a command and returns its output and exit code, or -1 if a signal ended it.
+// Try runs a command in the work tree, and returns its output and exit code. The exit code is -1 if a signal ended the
+// command.
 func (r *Repo) Try(args ...string) (string, int) {
 	r.T.Helper()
 	if args[0] == "wfs" {
@@ -55,7 +56,7 @@ func (r *Repo) Try(args ...string) (string, int) {
 	return Run(r.T, r.Dir, r.Env, args...)
 }
 
-// OK runs a command that must succeed, and returns its output.
+// OK runs a command in the work tree and returns its output. If the command fails, OK fails the test.
 func (r *Repo) OK(args ...string) string {
 	r.T.Helper()
 	out, exit := r.Try(args...)

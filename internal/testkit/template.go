@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// Template is a directory that is created once per test process, and copied by each test.
+// Template is a directory that is created once per test process. Each test gets a copy of it.
 type Template struct {
-	Fast bool // in memory if there is room: none of it has to survive a power cut
+	Fast bool // put it in memory if there is room, because it need not survive a power cut
 
 	once sync.Once
 	top  string
 }
 
-// Parent returns the directory for the template and its copies, or "" for the default.
+// Parent returns the directory in which the template and its copies are, or "" for the default directory.
 func (p *Template) Parent() string {
 	if p.Fast {
 		return Memory()
@@ -23,7 +23,7 @@ func (p *Template) Parent() string {
 	return ""
 }
 
-// CopyTo creates a copy at a path that does not exist yet. The first call creates the template.
+// CopyTo copies the template to `top`, a path that does not exist yet. The first call creates the template with `make`.
 func (p *Template) CopyTo(t testing.TB, top string, make func(top string)) {
 	t.Helper()
 	p.once.Do(func() {

@@ -1,5 +1,5 @@
-// Package testkit is only for tests: it builds the binary, creates repositories that are independent of the user's
-// environment, copies them, and runs commands there.
+// Package testkit helps tests that run wfs. It builds the wfs binary, creates repositories that do not depend on the
+// user's environment, copies them, and runs commands in them.
 package testkit
 
 import (
@@ -19,18 +19,19 @@ import (
 	"testing"
 )
 
-// GitConfig is the git configuration for Env.
+// GitConfig is the content of the only git configuration file that commands with Env read.
 const GitConfig = "[user]\n\tname = T\n\temail = t@example.com\n[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n"
 
-// Env returns the environment for a repository below top: its home is top, and git reads only top/gitconfig.
+// Env returns the environment for commands in a repository below `top`. The home directory is `top`, and git reads no
+// configuration of the user or machine, only `top`/gitconfig.
 func Env(top string) []string {
 	return append(os.Environ(), "HOME="+top, "XDG_CONFIG_HOME="+top+"/config", "XDG_STATE_HOME="+top+"/state",
 		"GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL="+top+"/gitconfig", "LC_ALL=C", "TZ=UTC",
-		"GORACE=atexit_sleep_ms=0") // saves a second for each wfs with the race detector
+		"GORACE=atexit_sleep_ms=0") // with the race detector, each wfs would end a second later without this
 }
 
-// Run runs a command and returns its output and exit code, or -1 if a signal ended it.
+// Run runs a command in `dir`, and returns its output and exit code. The exit code is -1 if a signal ended the command.
 func Run(t testing.TB, dir string, env []string, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -43,7 +44,7 @@ func Run(t testing.TB, dir string, env []string, args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// WriteAll writes files, by path relative to dir.
+// WriteAll writes files, given by their paths below `dir`.
 func WriteAll(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -51,7 +52,7 @@ func WriteAll(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// Write writes a file, and creates missing directories.
+// Write writes a file at the path `name` below `dir`, and creates missing directories.
 func Write(t testing.TB, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -63,11 +64,13 @@ func Write(t testing.TB, dir, name, text string) {
 	}
 }
 
-// AllRows reports whether tests try all their rows, however long it takes.
+// AllRows reports whether tests should try all rows of their tables, however long that takes.
 func AllRows() bool { return os.Getenv("WFS_ROWS") == "all" }
 
-// Sample skips most rows of a long table, chosen by their names: five of six; or three of four if WFS_ROWS selects a
-// quarter (0 to 3); or none with WFS_ROWS=all.
+// Sample makes a long table quick: it skips the test of a row, unless the row is in the sample. A hash of the test's
+// name decides which rows are. By default the sample is a sixth of the rows, with WFS_ROWS=0 to 3 a quarter (the four
+// quarters together are all rows), and with WFS_ROWS=all every row. A row that is named on the command line is always
+// tried.
 func Sample(t testing.TB) {
 	t.Helper()
 	quarter, err := strconv.Atoi(os.Getenv("WFS_ROWS"))
@@ -78,7 +81,7 @@ func Sample(t testing.TB) {
 	}
 }
 
-// Long skips a test that takes seconds, unless WFS_ROWS is set, as it is in .ci/run.
+// Long skips a test that takes seconds, unless WFS_ROWS is set (.ci/run sets it) or -run selects tests.
 func Long(t testing.TB) {
 	t.Helper()
 	if os.Getenv("WFS_ROWS") == "" && flag.Lookup("test.run").Value.String() == "" {
@@ -86,14 +89,15 @@ func Long(t testing.TB) {
 	}
 }
 
-// SampleStory skips five of six stories, chosen by their names, unless WFS_ROWS is set, as it is in .ci/run.
+// SampleStory skips five of six stories, chosen by a hash of their names. It skips none if WFS_ROWS is set (.ci/run
+// sets it), or if the command line names a story.
 func SampleStory(t interface{ Skip(...any) }, name string) {
 	if os.Getenv("WFS_ROWS") == "" && !byName() && nameSum(name)%6 > 0 {
 		t.Skip("a sixth of the stories is played; .ci/run plays them all, and so does WFS_ROWS=all")
 	}
 }
 
-// byName reports whether the command line names rows: go test -run TestScripts/undo.
+// byName reports whether -run on the command line names subtests, as in go test -run TestScripts/undo.
 func byName() bool {
 	run := flag.Lookup("test.run")
 	return run != nil && strings.Contains(run.Value.String(), "/")
@@ -105,7 +109,7 @@ func nameSum(name string) int {
 	return int(sum.Sum32() % 12)
 }
 
-// Temp returns a directory below parent that is removed after the test. A parent of "" is the default.
+// Temp creates a directory in `parent` ("" is the default) that is removed after the test, and returns its path.
 func Temp(t testing.TB, parent string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(parent, "wfs-copy-")
@@ -116,7 +120,7 @@ func Temp(t testing.TB, parent string) string {
 	return dir
 }
 
-// RemoveAll removes a directory, whatever the modes of its contents.
+// RemoveAll removes a directory, even if directories in it are read-only.
 func RemoveAll(t testing.TB, dir string) {
 	t.Helper()
 	if err := removeAll(dir); err != nil {
@@ -134,7 +138,7 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Memory returns a directory in memory in which programs can be executed, or "" if there is none.
+// Memory returns a directory that is in memory and from which programs can be executed, or "" if the system has none.
 var Memory = sync.OnceValue(func() string {
 	const dir = "/dev/shm"
 	try, err := os.CreateTemp(dir, "wfs-try-")
@@ -149,7 +153,7 @@ var Memory = sync.OnceValue(func() string {
 	return dir
 })
 
-// roomy reports whether a directory has 4 GB free.
+// roomy reports whether the file system of a directory has 4 GB free.
 func roomy(dir string) bool {
 	out, err := exec.Command("df", "-kP", dir).Output()
 	fields := strings.Fields(string(out))
@@ -171,8 +175,9 @@ func atEnd(dir string) {
 	shared.dirs = append(shared.dirs, dir)
 }
 
-// Main runs all tests of a package, and removes their shared directories. Temporary directories are in memory if there
-// is room and TMPDIR is not set: tests create thousands of repositories, and none has to survive a crash.
+// Main runs all tests of a package, and then removes the directories that they share. It puts temporary directories in
+// memory, if there is room and TMPDIR is not set: tests create thousands of repositories, and none of them needs to
+// survive a crash.
 func Main(m interface{ Run() int }) int {
 	if memory := Memory(); memory != "" && os.Getenv("TMPDIR") == "" && roomy(memory) {
 		if dir, err := os.MkdirTemp(memory, "wfs-tests-"); err == nil && os.Setenv("TMPDIR", dir) == nil {
@@ -182,7 +187,7 @@ func Main(m interface{ Run() int }) int {
 	flag.Parse()
 	typed := false
 	flag.Visit(func(f *flag.Flag) { typed = typed || f.Name == "test.parallel" })
-	if !typed { // most tests wait for programs
+	if !typed { // more tests at once than processors, because most tests wait for programs
 		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	}
 	defer func() {

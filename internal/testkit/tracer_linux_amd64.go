@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/faults"
 )
 
-// TracerMain is the main function of a process that traces others.
+// TracerMain is the main function of a program that traces commands for a Tracer (see package faults).
 func TracerMain() int {
 	if err := faults.Serve(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -22,7 +22,7 @@ func TracerMain() int {
 	return 0
 }
 
-// Tracer is a process that traces commands, one at a time.
+// Tracer is a running tracer process. It traces one command at a time.
 type Tracer struct {
 	cmd     *exec.Cmd
 	in      io.Closer
@@ -30,7 +30,7 @@ type Tracer struct {
 	answers *json.Decoder
 }
 
-// StartTracer starts a Tracer. The PATH must have a program wfs-tracer that runs TracerMain.
+// StartTracer starts a tracer process. The PATH must have a program called wfs-tracer, which calls TracerMain.
 func StartTracer() (*Tracer, error) {
 	cmd := exec.Command("wfs-tracer")
 	cmd.Stderr = os.Stderr
@@ -45,12 +45,12 @@ func StartTracer() (*Tracer, error) {
 	return &Tracer{cmd, in, json.NewEncoder(in), json.NewDecoder(out)}, cmd.Start()
 }
 
-// hung is the time after which a command counts as hung. No command comes near it.
+// hung is the time after which a traced command counts as hung. All commands are much faster.
 const hung = 2 * time.Minute
 
-// Run traces one command. It kills a command that does not end.
+// Run traces one command with an injected fault, and returns what it recorded. It kills a command that hangs.
 func (p *Tracer) Run(c faults.Command, fault faults.Fault) (a faults.Answer, err error) {
-	late := time.AfterFunc(hung, func() { _ = p.cmd.Process.Kill() }) // the traced command dies with it
+	late := time.AfterFunc(hung, func() { _ = p.cmd.Process.Kill() }) // the kernel kills the traced command with it
 	defer late.Stop()
 	if err := p.ask.Encode(faults.Request{Command: c, Fault: fault}); err != nil {
 		return a, err
@@ -61,10 +61,10 @@ func (p *Tracer) Run(c faults.Command, fault faults.Fault) (a faults.Answer, err
 	return a, nil
 }
 
-// Close ends the process.
+// Close ends the tracer process.
 func (p *Tracer) Close() error { return errors.Join(p.in.Close(), p.cmd.Wait()) }
 
-// Traced runs a command under a tracer in a process of its own.
+// Traced runs a command with an injected fault in a new tracer process. See MayTrace for systems without tracing.
 func Traced(t testing.TB, c faults.Command, fault faults.Fault) faults.Outcome {
 	t.Helper()
 	a, err := AskTracer(c, fault)
@@ -74,8 +74,8 @@ func Traced(t testing.TB, c faults.Command, fault faults.Fault) faults.Outcome {
 	return MayTrace(t, a)
 }
 
-// MayTrace returns the outcome of a traced command. If the system does not allow tracing, it skips the test, or fails
-// it if WFS_REQUIRE_PTRACE is set in the environment.
+// MayTrace returns the outcome in a tracer's answer. If the system does not allow tracing, MayTrace skips the test; if
+// WFS_REQUIRE_PTRACE is set, it fails the test instead.
 func MayTrace(t testing.TB, a faults.Answer) faults.Outcome {
 	t.Helper()
 	if a.Refused && os.Getenv("WFS_REQUIRE_PTRACE") == "" {
@@ -87,7 +87,7 @@ func MayTrace(t testing.TB, a faults.Answer) faults.Outcome {
 	return a.Outcome
 }
 
-// AskTracer is Traced that returns the answer without checking it.
+// AskTracer runs a command in a new tracer process, as Traced does, but returns the answer unchecked.
 func AskTracer(c faults.Command, fault faults.Fault) (a faults.Answer, err error) {
 	p, err := StartTracer()
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package testkit
 
-// TracerMain is only for the tests of faults.
+// TracerMain does nothing on systems that package faults does not support.
 func TracerMain() int { return 1 }

@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// testLibrary matches imports of test libraries, by language. Libraries that product code uses as well, such as
-// node:assert, are left out.
+// testLibrary matches an import of a test library, by language. Libraries that product code uses too, such as
+// node:assert, are not among them.
 var testLibrary = map[string]*lazyregexp.Regexp{
 	"go":     lazyregexp.New(`(?m)^\s*(?:import )?"(?:testing|github\.com/stretchr/testify/\w+)"$`),
 	"python": lazyregexp.New(`(?m)^\s*(?:import|from) (?:pytest|unittest)\b`),
@@ -15,7 +15,7 @@ var testLibrary = map[string]*lazyregexp.Regexp{
 	"java":   lazyregexp.New(`(?m)^\s*import (?:static )?org\.(?:junit|assertj|hamcrest|testng)\b`),
 }
 
-// Asserts reports whether code is written for tests, regardless of its path: it imports a test library.
+// Asserts reports whether a file is written for tests, whatever its path is: its code imports a test library.
 func Asserts(file string, src []byte) bool {
 	library := testLibrary[languages[path.Ext(file)]]
 	return library != nil && library.Match(src)

@@ -6,14 +6,16 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// rustTests matches a module of tests. Other attributes, comments and a visibility may stand before `mod`.
+// rustTests matches the start of a Rust module of tests. Other attributes, comments and a visibility may be before
+// `mod`.
 var rustTests = lazyregexp.New(`#\[cfg\((?:all\(|any\()?\s*test\b[^\]]*\]\s*` +
 	`(?:#\[[^\n]*\]\s*|//[^\n]*\s*)*(?:pub\s*(?:\([^)\n]*\)\s*)?)?mod\s`)
 
-// MixesTests reports whether a path may hold both code and its tests.
+// MixesTests reports whether a file may contain both code and the tests of that code.
 func MixesTests(file string) bool { return path.Ext(file) == ".rs" && classOf(file) == source }
 
-// TestsFrom returns the offset at which the tests begin in a file: 0 if it holds only tests, its length if it has none.
+// TestsFrom returns the byte offset in a file at which its tests begin. It is 0 if the file has only tests, and the
+// file's length if it has none.
 func TestsFrom(file string, src []byte) int {
 	if HoldsTests(file) {
 		return 0

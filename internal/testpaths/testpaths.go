@@ -1,5 +1,5 @@
-// Package testpaths classifies the paths of a project: tests, files that tests read, and files that configure how tests
-// run. It looks only at names, and knows the conventions of languages and test runners.
+// Package testpaths classifies the paths in a project: tests, files that tests read, and files that configure how tests
+// run. It judges paths by the naming conventions of languages and test runners, and mostly does not look into files.
 package testpaths
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// languages maps file extensions to this package's names of languages.
+// languages maps file extensions to the names that this package uses for languages.
 var languages = map[string]string{
 	".go": "go",
 	".py": "python", ".pyi": "python",
@@ -21,43 +21,44 @@ var languages = map[string]string{
 	".cs": "csharp", ".php": "php", ".rb": "ruby",
 }
 
-// languageOf returns the language of a source file, or "".
+// languageOf returns the language of a source file, or "" for any other file.
 func languageOf(file string) string { return languages[path.Ext(file)] }
 
-// class is the role of a path.
+// class is the role that a file has in a project.
 type class uint8
 
 const (
 	source  class = iota // code that is not a test
 	tests                // test code and its helpers
-	fixture              // files that tests read or compare with
-	config               // selects tests, or configures how they run
-	ci                   // configures CI machines
+	fixture              // files that tests read, or compare results with
+	config               // selects which tests run, or configures how they run
+	ci                   // configures a CI service
 	ignore               // .gitignore, .gitattributes
-	other                // documents, data
+	other                // documents, data and the like
 )
 
-// ciNames are files that configure CI machines.
+// ciNames are the names of files that configure CI services.
 var ciNames = strings.Fields(`
 	.gitlab-ci.yml .travis.yml Jenkinsfile azure-pipelines.yml appveyor.yml bitbucket-pipelines.yml`)
 
-// testDirs are directories of test code in most ecosystems.
+// testDirs are the names of directories that contain test code in most languages.
 var testDirs = strings.Fields("test tests __tests__ spec specs e2e testing")
 
-// helperDir matches directories of test helpers, in every language.
+// helperDir matches the names of directories that contain helpers of tests, in all languages.
 var helperDir = lazyregexp.New(
 	`^tests?[-_]?(kit|utils?|helpers?|lib|support|tools|fixtures|common|base|cases|suite)$`)
 
-// fixtureDirs are directories of files that tests read.
+// fixtureDirs are the names of directories that contain files that tests read.
 var fixtureDirs = strings.Fields(`
 	testdata __snapshots__ fixtures __fixtures__ fixture snapshots golden goldens cassettes test-data test_data
 	__mocks__`)
 
-// dataDirs are those fixtureDirs in which even source code is only test data. In other directories of that kind, code
-// may be the product's.
+// dataDirs are those of fixtureDirs in which all files are test data, even source code. In the others, source code may
+// belong to the product.
 var dataDirs = []string{"testdata", "__snapshots__", "__fixtures__", "test-data", "test_data"}
 
-// mayHoldCode are directories of tests in Ruby and JavaScript, but of code or documents in other languages.
+// mayHoldCode are the names of directories that contain tests in Ruby and JavaScript, but may contain code or documents
+// in other languages.
 var mayHoldCode = []string{"spec", "specs", "testing"}
 
 var configNames = strings.Fields(`
@@ -70,7 +71,7 @@ var configStems = strings.Fields(`
 	jest.config vitest.config vitest.workspace vite.config .mocharc playwright.config cypress.config ava.config
 	.nycrc karma.conf jest.setup vitest.setup setupTests`)
 
-// classOf returns the role of a path, by the conventions of its language.
+// classOf returns the role of a file, judged by its path and the conventions of its language.
 func classOf(file string) class {
 	dir, base := path.Split(file)
 	parts := strings.Split(strings.TrimSuffix(dir, "/"), "/")
@@ -117,8 +118,8 @@ func classOf(file string) class {
 	return other
 }
 
-// perhaps reports whether a file in a fixtures directory may instead be initial data of the program: Django loads such
-// files of its apps.
+// perhaps reports whether a file in a directory of fixtures may be something else: initial data of the program. Django
+// apps load their initial data from a directory called fixtures.
 func perhaps(parts []string, base string) bool {
 	if !slices.Contains([]string{".json", ".yaml", ".yml", ".xml"}, path.Ext(base)) {
 		return false
@@ -134,20 +135,22 @@ func isProse(base string) bool {
 	return ext == ".md" || ext == ".rst" || ext == ".adoc" || strings.HasPrefix(base, "README")
 }
 
-// needs are files near tests that declare dependencies or code style. Tests do not compare with them.
+// needs are the names of files that declare dependencies or code style. They may be next to tests, but tests do not
+// read them.
 var needs = strings.Fields(`
 	package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock go.mod go.sum
 	Cargo.lock poetry.lock uv.lock pdm.lock Pipfile Pipfile.lock Gemfile Gemfile.lock composer.lock
 	packages.lock.json .editorconfig .flake8 .pylintrc ruff.toml .ruff.toml mypy.ini .rubocop.yml .golangci.yml
 	.golangci.yaml rustfmt.toml .rustfmt.toml clippy.toml biome.json .dockerignore`)
 
-// declaresNeeds reports whether a file is one of needs by its name. A test that names such a file still reads it.
+// declaresNeeds reports whether a file is one of needs, or is named like one. If a test names such a file, the test
+// reads it after all.
 func declaresNeeds(base string) bool {
 	return slices.Contains(needs, base) || ends(base, ".txt", ".in") && begins(base, "requirements", "constraints") ||
 		begins(base, ".eslintrc", ".eslintignore", ".prettier", ".stylelintrc")
 }
 
-// isTestName reports whether a file's own name marks it as a test.
+// isTestName reports whether the name of a source file marks it as a test. `l` is its language.
 func isTestName(base string, l string) bool {
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	low := strings.ToLower(stem)
@@ -171,19 +174,20 @@ func ends(s string, with ...string) bool {
 	return slices.ContainsFunc(with, func(w string) bool { return strings.HasSuffix(s, w) })
 }
 
-// HoldsTests reports whether a path is a test, a test helper, or a file that tests read.
+// HoldsTests reports whether a file is a test, a helper of tests, or a file that tests read.
 func HoldsTests(file string) bool {
 	k := classOf(file)
 	return k == tests || k == fixture
 }
 
-// IsTest reports whether a path is a test by its own name, and not a test helper.
+// IsTest reports whether a file is a test, and not a helper of tests, judged by its own name.
 func IsTest(file string) bool {
 	l := languageOf(file)
 	return l != "" && (isTestName(path.Base(file), l) || l == "rust" && path.Base(path.Dir(file)) == "tests")
 }
 
-// AboutTests reports whether a path is a test, a file that tests read, or one that configures them.
+// AboutTests reports whether a file is not plain code or a document: it is a test, is read by tests, or configures
+// tests, CI or which files git ignores.
 func AboutTests(file string) bool {
 	switch classOf(file) {
 	case source, other:

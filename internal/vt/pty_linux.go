@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open returns both ends of a new pseudo terminal: master for the test, terminal for the program.
+// Open creates a pseudo terminal and returns both ends: `master` is for the test, `terminal` for the program.
 func Open(columns, rows int) (master, terminal *os.File, err error) {
 	master, err = os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -28,12 +28,12 @@ func Open(columns, rows int) (master, terminal *os.File, err error) {
 	return master, terminal, Resize(master, columns, rows)
 }
 
-// Resize sets the size of a terminal.
+// Resize sets the size of a pseudo terminal.
 func Resize(master *os.File, columns, rows int) error {
 	return unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(rows), Col: uint16(columns)})
 }
 
-// Echoes reports whether a terminal shows typed characters.
+// Echoes reports whether a pseudo terminal displays the characters that are typed.
 func Echoes(master *os.File) (bool, error) {
 	t, err := unix.IoctlGetTermios(int(master.Fd()), unix.TCGETS)
 	return err == nil && t.Lflag&unix.ECHO != 0, err

@@ -1,4 +1,5 @@
-// Package vt is a terminal for tests: it shows the output of a program as a user sees it.
+// Package vt is a terminal for tests. It interprets the output of a program, and returns the text that a user would
+// see.
 package vt
 
 import (
@@ -9,16 +10,17 @@ import (
 	"unicode/utf8"
 )
 
-// Screen understands the output that wfs writes to terminals: characters of one column, line breaks, moving up, erasing
-// to the end of line and screen, colours and private modes (both without effect here). It shows any other sequence in
-// brackets, so that a test notices it. It keeps lines that scroll off at the top.
+// Screen is a terminal screen that understands the sequences that wfs writes: characters of one column, line breaks,
+// moving the cursor up, erasing to the end of the line and of the screen, colours and private modes. It ignores colours
+// and private modes. It shows any other sequence as text in brackets, so that a test notices it. It keeps the lines
+// that scroll off at the top.
 type Screen struct {
 	mu            sync.Mutex
 	columns, rows int
 	above         []string
 	lines         [][]rune
 	x, y          int
-	rest          []byte // an unfinished sequence or character
+	rest          []byte // beginning of a sequence or character that is incomplete
 }
 
 // New returns an empty screen.
@@ -28,7 +30,7 @@ func New(columns, rows int) *Screen {
 	return s
 }
 
-// Write adds output of a program.
+// Write processes output of the program. It never fails.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +46,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take handles the character or sequence at the start of data, and returns its length, or 0 if data is incomplete.
+// take processes the character or sequence at the start of data, and returns its length. It returns 0 if data ends
+// before the character or sequence does.
 func (s *Screen) take(data []byte) int {
 	switch data[0] {
 	case '\r':
@@ -116,7 +119,7 @@ func (s *Screen) show(text string) {
 }
 
 func (s *Screen) put(r rune) {
-	if s.x == s.columns { // the next character begins a new line
+	if s.x == s.columns { // the line is full: the next character begins a new line
 		s.x = 0
 		s.down()
 	}
@@ -138,7 +141,7 @@ func (s *Screen) down() {
 
 func text(line []rune) string { return strings.TrimRight(string(line), " ") }
 
-// Text returns the lines on the screen and those that scrolled off it, without empty lines at the end.
+// Text returns all lines, including those that have scrolled off, without empty lines at the end.
 func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +152,7 @@ func (s *Screen) Text() string {
 	return strings.TrimRight(strings.Join(all, "\n"), "\n")
 }
 
-// Cursor returns the position of the cursor, counted from 0.
+// Cursor returns the position of the cursor on the screen, counted from 0.
 func (s *Screen) Cursor() (column, row int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
