@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// FormatVersion is written into every event. A larger version in a file means that a newer wfs wrote it: wfs then
-// refuses the whole file, and never writes to it.
+// FormatVersion is the version of the event format; every event has it. If a file has an event with a larger version, a
+// newer wfs wrote it: this wfs then refuses the whole file, and never writes to it.
 const FormatVersion = 1
 
 // Kind is the type of an event.
@@ -19,12 +19,12 @@ type Kind string
 // Body is the payload of an event: plain data, one type per Kind.
 type Body interface{ isBody() }
 
-// body makes a type the payload of an event.
+// body is embedded in every type that is the payload of an event.
 type body struct{}
 
 func (body) isBody() {}
 
-// kinds maps the types of bodies to their kinds.
+// kinds maps the type of each body to the kind of its events.
 var kinds = sync.OnceValue(func() map[reflect.Type]Kind {
 	all := map[reflect.Type]Kind{}
 	for kind, b := range bodies {
@@ -33,7 +33,7 @@ var kinds = sync.OnceValue(func() map[reflect.Type]Kind {
 	return all
 })
 
-// Empty returns an empty body of this kind, or false for a kind that only a newer wfs knows.
+// Empty returns an empty body of this kind. It returns false for an unknown kind, which only a newer wfs writes.
 func (k Kind) Empty() (Body, bool) {
 	b, ok := bodies[k]
 	return b, ok
@@ -42,7 +42,7 @@ func (k Kind) Empty() (Body, bool) {
 // Kinds returns all kinds of events, sorted.
 func Kinds() []Kind { return slices.Sorted(maps.Keys(bodies)) }
 
-// Event is one fact about a session. Seq defines the order, never At.
+// Event is one fact about a session. Events are ordered by Seq, never by At.
 type Event struct {
 	Seq  int64
 	At   time.Time // UTC

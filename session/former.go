@@ -2,8 +2,8 @@ package session
 
 import "github.com/wfs-dev/wfs/workflows"
 
-// Former has those values of a session that an operation changed, as they were before it. An undo restores them. A nil
-// field was not changed.
+// Former has the values that a session had before an operation changed them; an undo restores them. A nil field means
+// that the operation did not change that value.
 type Former struct {
 	Title *string      `json:"title,omitempty"` // as in `renamed`
 	Goal  *string      `json:"goal,omitempty"`  // as in `edited`
@@ -11,15 +11,15 @@ type Former struct {
 	Plan  *FormerPlan  `json:"plan,omitempty"`  // the plan before
 	Stand *FormerStand `json:"stand,omitempty"` // phase, lap and status before
 
-	Notes   *[]string         `json:"notes,omitempty"`   // this and the following fields: as in Session
+	Notes   *[]string         `json:"notes,omitempty"`   // notes that were pending before
 	Allowed *[]string         `json:"allowed,omitempty"` // paths that were allowed before
 	Budget  *workflows.Budget `json:"budget,omitempty"`  // caps from before
-	Settled *[]Settlement     `json:"settled,omitempty"` // its `settlements`
+	Settled *[]Settlement     `json:"settled,omitempty"` // the session's `settlements` before
 }
 
-// FormerSpec is a spec and its checklist.
+// FormerSpec is a spec and its checklist before an operation.
 type FormerSpec struct {
-	Items  []string `json:"items,omitempty"`  // the whole checklist
+	Items  []string `json:"items,omitempty"`  // the whole checklist before
 	Path   string   `json:"path,omitempty"`   // file of the spec (path)
 	Digest string   `json:"digest,omitempty"` // SHA-256 of the spec
 }
@@ -31,16 +31,16 @@ type FormerPlan struct {
 	Laps       bool      `json:"laps,omitempty"`        // whether it has laps
 	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
 	Agent      string    `json:"agent"`                 // the agent before
-	AgentTyped bool      `json:"agent_typed,omitempty"` // as in `created`
+	AgentTyped bool      `json:"agent_typed,omitempty"` // as in `created`: the agent was named on the command line
 	Base0      *Baseline `json:"baseline,omitempty"`    // results of the gates on the base before
 }
 
 // FormerStand is the phase, lap and status of a session before an operation.
 type FormerStand struct {
-	Status  Status     `json:"status"`            // of the session
-	Waiting *Waiting   `json:"waiting,omitempty"` // what it was waiting for
-	Blocked *BlockedBy `json:"blocked,omitempty"` // what it was blocked by
-	Why     string     `json:"why,omitempty"`     // why it had that status
+	Status  Status     `json:"status"`            // status of the session before
+	Waiting *Waiting   `json:"waiting,omitempty"` // the fields of `waiting`, if the session was waiting
+	Blocked *BlockedBy `json:"blocked,omitempty"` // the fields of `blocked`, if the session was blocked
+	Why     string     `json:"why,omitempty"`     // why the session had that status
 
 	Phase  PhaseName `json:"phase"`                 // phase it was in
 	Lap    int       `json:"lap"`                   // lap it was in
@@ -55,9 +55,9 @@ type FormerStand struct {
 	TestChanges int         `json:"test_changes,omitempty"` // as in Session
 
 	Last      *Decided     `json:"last,omitempty"`       // newest decision
-	LastGates []GateResult `json:"last_gates,omitempty"` // its gates
-	NotRun    []NotRun     `json:"not_run,omitempty"`    // gates that it skipped
-	LastRun   string       `json:"last_run,omitempty"`   // its run
+	LastGates []GateResult `json:"last_gates,omitempty"` // gate results of that decision
+	NotRun    []NotRun     `json:"not_run,omitempty"`    // gates that its judgement skipped
+	LastRun   string       `json:"last_run,omitempty"`   // run id of its attempt
 }
 
 // Nothing reports whether the operation changed none of these values.

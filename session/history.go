@@ -9,15 +9,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// At returns the checkpoint with a number, or nil.
+// At returns the checkpoint with a number, nil if there is none.
 func (s *Session) At(number int) *Checkpoint {
 	if number < 0 || number >= len(s.Checkpoints) {
 		return nil
 	}
-	return &s.Checkpoints[number] // numbers are never reused and never left out, so they are indexes
+	return &s.Checkpoints[number] // numbers are never reused or left out, so a number is an index
 }
 
-// NextNumber returns the number of the next checkpoint.
+// NextNumber returns the number that the next checkpoint will get.
 func (s *Session) NextNumber() int { return len(s.Checkpoints) }
 
 // Item returns the checklist item of the current lap, "" without a checklist or in a workflow without laps.
@@ -47,8 +47,9 @@ func (s *Session) LapsDone() int {
 	return s.Lap - 1
 }
 
-// Way returns the line of checkpoints that leads to the current one, the oldest first, without those that the session
-// went back behind. A fork's line begins with the other session's checkpoints, whose numbers are 0.
+// Way returns the line of checkpoints that leads to the current one, the oldest first. Checkpoints that the session
+// left by going back to an earlier one are not in it. The line of a fork begins with the checkpoints of the other
+// session, whose numbers are 0.
 func (s *Session) Way() []Checkpoint {
 	var way []Checkpoint
 	for c := range s.Back() {
@@ -83,7 +84,7 @@ func (s *Session) Back() iter.Seq[*Checkpoint] {
 // Judged returns the newest checkpoint of an attempt on the current line, nil for none.
 func (s *Session) Judged() *Checkpoint { return s.JudgedBefore(math.MaxInt) }
 
-// JudgedBefore returns the newest attempt before a checkpoint on the current line, nil for none.
+// JudgedBefore returns the newest checkpoint of an attempt with a smaller number, on the current line, nil for none.
 func (s *Session) JudgedBefore(number int) *Checkpoint {
 	for c := range s.Back() {
 		if c.Trigger == TriggerAttempt && c.Number < number {
@@ -103,8 +104,8 @@ func (s *Session) SentBack() bool {
 	return false
 }
 
-// FlakyTests returns all tests that had different results on the same files, on the base or later. Those of the base
-// are ignored in verdicts. Sorted.
+// FlakyTests returns all tests that had different results on the same files, on the base or later, sorted. Verdicts
+// ignore only the tests that were flaky on the base.
 func (s *Session) FlakyTests() []TestID {
 	all := slices.Clone(s.Flaky)
 	if s.Base0 != nil {
@@ -114,7 +115,7 @@ func (s *Session) FlakyTests() []TestID {
 	return slices.Compact(all)
 }
 
-// StillRefuted returns the claims that the gates contradicted, without those that a person approved on the current line
+// StillRefuted returns the claims that the gates contradicted, except claims that a person approved on the current line
 // of checkpoints.
 func (s *Session) StillRefuted() []Refuted {
 	way := s.Way()
@@ -123,7 +124,7 @@ func (s *Session) StillRefuted() []Refuted {
 	})
 }
 
-// TestsAt returns the checkpoint of the phase that wrote the frozen tests, nil for none.
+// TestsAt returns the checkpoint that ended the phase that wrote the frozen tests, nil for none.
 func (s *Session) TestsAt() *Checkpoint {
 	for i, c := range s.Checkpoints {
 		if s.Frozen != "" && c.Tree == s.Frozen && c.Verdict == Pass && c.Next != c.Phase {
@@ -133,7 +134,7 @@ func (s *Session) TestsAt() *Checkpoint {
 	return nil
 }
 
-// Having returns the number of the newest checkpoint with a tree, nil for none.
+// Having returns the number of the newest checkpoint that has this tree, nil for none.
 func (s *Session) Having(t Tree) *int {
 	for _, c := range slices.Backward(s.Checkpoints) {
 		if t != "" && c.Tree == t {
@@ -143,8 +144,8 @@ func (s *Session) Having(t Tree) *int {
 	return nil
 }
 
-// TamperedOn returns the findings of checkpoints on the current line that passed in spite of them: minor ones, and
-// those that a person approved.
+// TamperedOn returns findings about tests on the current line of checkpoints, of checkpoints that passed nevertheless:
+// because the findings are minor, or because a person approved them.
 func (s *Session) TamperedOn() []Tampering {
 	var out []Tampering
 	seen := map[Tampering]bool{}
@@ -159,14 +160,14 @@ func (s *Session) TamperedOn() []Tampering {
 	return out
 }
 
-// Untouched returns the tree with a person's newest edits at this visit, or the tree at its start: all later changes
-// are from attempts.
+// Untouched returns the newest tree of this visit that a person edited; without such edits, the tree at the start of
+// the visit. All changes since that tree are from attempts.
 func (s *Session) Untouched() Tree {
 	attempts := 0
 	for c := range s.Back() {
 		switch {
 		case c.Class == ClassAsked: // not an attempt of the visit
-		case c.Trigger == TriggerAttempt && attempts == s.Visit.Attempts: // of an earlier visit
+		case c.Trigger == TriggerAttempt && attempts == s.Visit.Attempts: // this attempt belongs to an earlier visit
 			return s.Visit.Tree
 		case c.Trigger == TriggerAttempt:
 			attempts++
@@ -177,7 +178,7 @@ func (s *Session) Untouched() Tree {
 	return s.Visit.Tree
 }
 
-// Furthest returns the checkpoint of the attempt at this visit that got further than the newest one, nil for none.
+// Furthest returns the checkpoint of the attempt that got furthest at this visit, nil if the newest attempt got as far.
 func (s *Session) Furthest() *Checkpoint {
 	best := s.At(s.Visit.BestAt)
 	if best == nil || best.Number == 0 || best.Number >= s.Current || s.Last == nil {

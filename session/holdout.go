@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// HoldoutResult is the result of hold-out tests, which agents never see, on a tree. It holds no names of tests, unless
-// the plan reveals them.
+// HoldoutResult is the result of the hold-out tests on a tree. Agents never see hold-out tests, so it has no names of
+// tests unless the plan reveals them.
 type HoldoutResult struct {
 	Tree    Tree    `json:"tree"`    // the tree that was judged
-	Digest  string  `json:"digest"`  // of the hold-out tests, as in the plan
+	Digest  string  `json:"digest"`  // digest of the hold-out tests, as in the plan
 	Verdict Verdict `json:"verdict"` // `pass`, `fail`; `blocked`: they could not be run
 	Reason  string  `json:"reason"`  // one sentence
 	Passed  int     `json:"passed"`  // tests that pass
 	// tests that fail; a package or file that cannot be built or loaded counts once
 	Failed  int      `json:"failed"`
-	NotRun  int      `json:"not_run,omitempty"` // files with tests none of which ran
-	Failing []TestID `json:"failing,omitempty"` // with `reveal: names` alone; at most 50
-	Millis  int64    `json:"millis"`            // how long the gates took
-	// name of the directory with their output, in the user's state directory
+	NotRun  int      `json:"not_run,omitempty"` // files with tests of which none ran
+	Failing []TestID `json:"failing,omitempty"` // names of failing tests, only with `reveal: names`; at most 50
+	Millis  int64    `json:"millis"`            // duration of the gates in milliseconds
+	// name of the directory with the gates' output, in the user's state directory
 	Run string `json:"run,omitempty"`
 }
 
@@ -54,7 +54,7 @@ func (r *HoldoutResult) Concludes() {
 	}
 }
 
-// HoldoutAt returns the result of the hold-out tests on a checkpoint's tree, nil if unknown.
+// HoldoutAt returns the result of the hold-out tests on a checkpoint's tree, nil if it is unknown.
 func (s *Session) HoldoutAt(checkpoint int) *HoldoutResult {
 	c := s.At(checkpoint)
 	if c == nil || s.Holdout == nil || s.Holdout.Tree != c.Tree {

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Types of workflows that sessions use.
+// These types of package workflows are also used in sessions.
 type (
 	PhaseName = workflows.PhaseName
 	Verdict   = workflows.Verdict
@@ -21,13 +21,14 @@ const (
 	Blocked = workflows.Blocked
 )
 
-// ID is a session's slug: `[a-z0-9][a-z0-9-]{0,48}`. WFS-<slug> is the same id.
+// ID is the name of a session: `[a-z0-9][a-z0-9-]{0,48}`. "WFS-<slug>" stands for the same session as "<slug>".
 type ID string
 
-// Trailer returns the id in the form of commit trailers and JSON.
+// Trailer returns the id as "WFS-<slug>", the form that commit trailers and JSON use.
 func (id ID) Trailer() string { return "WFS-" + string(id) }
 
-// Exactly returns the id that a full name stands for: a slug, WFS-<slug>, or a branch.
+// Exactly returns the id that a full name stands for: a slug, WFS-<slug>, or a branch name wfs/<slug>. It does not
+// check that the slug is valid.
 func Exactly(name string) ID {
 	slug := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(slug, "wfs-"); ok && rest != "" {
@@ -63,13 +64,14 @@ func wellFormed(s string) bool {
 	return len(s) >= 1 && len(s) <= MaxID
 }
 
-// Names that are refused as ids: device names that Windows reserves, and names with a meaning in git or wfs.
+// reserved has names that cannot be ids: device names that Windows reserves, and names with a meaning in git or wfs.
 var reserved = map[string]bool{
 	"con": true, "prn": true, "aux": true, "nul": true, "head": true, "auto": true, "ledger": true, "rescue": true,
 	"com1": true, "com2": true, "com3": true, "com4": true, "lpt1": true, "lpt2": true, "lpt3": true,
 }
 
-// ParseID accepts a slug or WFS-<slug> and returns the slug. It checks typed ids as well as those read from disk.
+// ParseID returns the slug of an id that was typed or read from disk: a slug or WFS-<slug>. It returns an error for
+// anything else.
 func ParseID(s string) (ID, error) {
 	slug := s
 	if len(s) > 4 && strings.EqualFold(s[:4], "wfs-") {
@@ -81,8 +83,8 @@ func ParseID(s string) (ID, error) {
 	return ID(slug), nil
 }
 
-// Slug derives an id from a topic. The result is always valid; a topic without usable letters becomes "session". taken
-// reports ids that must not be used again; a numeric suffix avoids them.
+// Slug derives a valid id from a topic. A topic without usable letters becomes "session". If `taken` reports that an id
+// must not be used again, Slug adds a number to it.
 func Slug(topic string, taken func(ID) bool) ID {
 	var b strings.Builder
 	for _, r := range strings.ToLower(topic) {
@@ -127,7 +129,7 @@ func BranchOf(id ID) string { return BranchPrefix + string(id) }
 // LedgerOf returns the name of the ref of a session's ledger.
 func LedgerOf(id ID) string { return RefPrefix + string(id) + "/ledger" }
 
-// RescueOf returns the name of the ref of a rescue with a number.
+// RescueOf returns the name of the ref of the rescue with this number. A rescue keeps files that were in no commit.
 func RescueOf(id ID, number string) string { return RefPrefix + string(id) + "/rescue/" + number }
 
 // AutoOf returns the name of the ref of a session's newest auto-save.

@@ -9,30 +9,32 @@ import (
 // SessionVersion is the version of session.json. wfs ignores an older file and refuses a newer one.
 const SessionVersion = 2
 
-// FoldVersion is raised whenever the same events fold to a different session. A session.json with another one is folded
-// again.
+// FoldVersion is raised whenever the same events fold to a different session. wfs does not use a session.json with
+// another fold version: it folds the session's events again.
 const FoldVersion = 6
 
-// UpToDate reports whether this version of wfs would fold the events to the same session.
+// UpToDate reports whether s was written with the current SessionVersion and FoldVersion. If it was not, s must be
+// folded from its events again.
 func (s *Session) UpToDate() bool { return s.Version == SessionVersion && s.Folded == FoldVersion }
 
-// Session is the current state of a session: the fold of its events. The ledger keeps it in documents, as a cache.
+// Session is the current state of a session: the fold of its events. Each ledger commit has it as a cache, in
+// session.json and further documents.
 type Session struct {
 	Version int `json:"version"` // 2
-	// version of the fold that wrote it. It is raised whenever the same events give another result; wfs ignores a file
-	// with a different one
+	// version of the fold that wrote this file. It is raised whenever the same events give another result; wfs ignores
+	// a file with a different fold version
 	Folded int   `json:"folded,omitempty"`
-	Seq    int64 `json:"seq"` // number of the newest event in it
+	Seq    int64 `json:"seq"` // number of the newest event that is folded into it
 
 	Created
-	CreatedAt int64 `json:"created_at"` // birth (Unix time)
-	UpdatedAt int64 `json:"updated_at"` // newest event (Unix time)
+	CreatedAt int64 `json:"created_at"` // when the session was created (Unix time)
+	UpdatedAt int64 `json:"updated_at"` // when the newest event happened (Unix time)
 
 	// `created`, `running`, `paused`, `interrupted`, `waiting`, `blocked`, `completed`, `finished`, `abandoned`
 	Status  Status     `json:"status"`
-	Waiting *Waiting   `json:"waiting,omitempty"` // the fields of `waiting`
-	Blocked *BlockedBy `json:"blocked,omitempty"` // the fields of `blocked`
-	Why     string     `json:"why,omitempty"`     // why it has that status
+	Waiting *Waiting   `json:"waiting,omitempty"` // the fields of the event `waiting`, until the wait is over
+	Blocked *BlockedBy `json:"blocked,omitempty"` // the fields of the event `blocked`, until a person acts
+	Why     string     `json:"why,omitempty"`     // why the session has its status
 	// the goal or the spec was edited since the session was blocked
 	Reworded bool `json:"reworded,omitempty"`
 
@@ -40,113 +42,117 @@ type Session struct {
 	Lap   int       `json:"lap"`            // current lap, from 1
 	Open  *Open     `json:"open,omitempty"` // the attempt in progress
 
-	Visit Visit `json:"visit"` // the breaker's counts
+	Visit Visit `json:"visit"` // the breaker's counts for the current phase
 	Tries int   `json:"tries"` // attempts that were judged
 	Runs  int   `json:"runs"`  // attempts that were started
 	Terms
 
-	Base0       *Baseline    `json:"baseline,omitempty"` // the fields of `baseline`
-	Checkpoints []Checkpoint `json:"checkpoints"`        // all, by number
-	Current     int          `json:"current"`            // the checkpoint that the branch stands on
-	// the fields of `decided`, newest since the session moved to another checkpoint
+	Base0       *Baseline    `json:"baseline,omitempty"` // the fields of the event `baseline`
+	Checkpoints []Checkpoint `json:"checkpoints"`        // all checkpoints, by number
+	Current     int          `json:"current"`            // number of the checkpoint that the branch points to
+	// the fields of the newest event `decided`; none if the session has moved to another checkpoint since
 	Last *Decided `json:"last,omitempty"`
-	// gates of the newest judgement, since the session moved to another checkpoint
+	// gate results of the newest judgement; none if the session has moved to another checkpoint since
 	LastGates []GateResult `json:"last_gates,omitempty"`
 	NotRun    []NotRun     `json:"not_run,omitempty"`  // gates that the newest judgement skipped
 	LastRun   string       `json:"last_run,omitempty"` // run id of the newest judged attempt
 	// run id of the newest attempt that was started
 	Started string `json:"started,omitempty"`
 
-	Proof   *Proof         `json:"proof,omitempty"`   // the newest one, of any tree
-	Holdout *HoldoutResult `json:"holdout,omitempty"` // the newest one, of any tree but the base
+	Proof   *Proof         `json:"proof,omitempty"`   // the newest proof (gates in a clean tree), of any tree
+	Holdout *HoldoutResult `json:"holdout,omitempty"` // the newest results of hold-out tests, on any tree but the base
 	// changes of tests that the newest judgement at this visit found
 	Tampered    []Tampering `json:"tampered,omitempty"`
 	TestChange  string      `json:"test_change,omitempty"`  // why the work went back to change tests
-	TestChanges int         `json:"test_changes,omitempty"` // how often in this lap
-	GateRuns    int         `json:"gate_runs,omitempty"`    // results of gates that run something
-	// number of those that an older version took from its cache
+	TestChanges int         `json:"test_changes,omitempty"` // how often the work went back to change tests in this lap
+	GateRuns    int         `json:"gate_runs,omitempty"`    // number of results of gates that run commands
+	// number of those results that an older version of wfs took from its cache
 	GatesCached int `json:"gates_cached,omitempty"`
-	// tests that judgements found flaky; sorted, at most 50. Those of the base are in `baseline`
+	// tests that judgements found flaky; sorted, at most 50. Tests that are flaky on the base are in `baseline`
 	Flaky []TestID `json:"flaky,omitempty"`
 
-	// laps that ended without a judgement, on every line of checkpoints
+	// laps and items that ended without a judgement, on all lines of checkpoints
 	Settlements []Settlement `json:"settlements,omitempty"`
 
 	// by phase, how often reviewers have sent the work back since the last approval
 	Rounds map[PhaseName]int `json:"rounds,omitempty"`
 
-	// how often the agent said that it is done, and wfs could check it
+	// number of claims of the agent that it is done, which wfs could check
 	Claims  int       `json:"claims"`
 	Refuted []Refuted `json:"refuted,omitempty"` // claims that the gates contradicted
-	Notes   []string  `json:"notes,omitempty"`   // notes from a person that no brief has held yet
-	// notes that came during a run of the session, and that no brief has held yet: they may not be from a person
+	Notes   []string  `json:"notes,omitempty"`   // notes from a person that have not been in a brief yet
+	// notes that came during a run and have not been in a brief yet: they may not be from a person
 	Meanwhile []string `json:"meanwhile,omitempty"`
 	// ids of the newest requests that became events, at most 16
 	Heard   []string `json:"heard,omitempty"`
 	CostUSD float64  `json:"cost_usd,omitempty"` // sum of the costs that runs reported
-	Spent   Spent    `json:"spent"`              // use of time
-	Drive   *Drive   `json:"drive,omitempty"`    // state of the session when the newest run began
+	Spent   Spent    `json:"spent"`              // time that the session took
+	Drive   *Drive   `json:"drive,omitempty"`    // state of the session when the newest `wfs run` began
 	// runs in a row that failed without changing anything
 	Failed int `json:"failed_runs,omitempty"`
-	// paths that a person allowed although they would be held out; sorted
+	// paths that the guard would hold out of checkpoints, and that a person allowed with `wfs allow`; sorted
 	Allowed []string `json:"allowed,omitempty"`
 
 	cost.Account
-	// runs in a row that a limit or an error of the provider stopped
+	// count of the newest runs, if a limit or an error of the provider stopped them
 	Hindered   *Hindered  `json:"hindered,omitempty"`
 	LastResult *RunResult `json:"last_result,omitempty"` // result of the newest run that ended
 	Warned     []string   `json:"warned,omitempty"`      // keys of `budget_warned`, the newest 50
 
-	// `refs`, `files`, `made` and `was` of all `strayed` that no person has seen yet
+	// `refs`, `files`, `made` and `was` of all events `strayed` that no person has seen yet
 	Unseen *Strayed `json:"unseen,omitempty"`
 
-	// commits of refs that were moved during runs, until a checkpoint keeps them reachable
+	// commits that refs pointed to before they were moved or deleted during runs. The next checkpoint keeps these
+	// commits reachable
 	Keep []Commit `json:"keep,omitempty"`
 
-	Finished *Finished `json:"finished,omitempty"` // the fields of `finished`
-	// the fields of the newest `abandoned`, also when the session was revived since
+	Finished *Finished `json:"finished,omitempty"` // the fields of the event `finished`
+	// the fields of the newest event `abandoned`, even if the session has been revived since
 	Abandoned *Abandoned `json:"abandoned,omitempty"`
 	Title     string     `json:"title,omitempty"` // title that is shown instead of the goal
-	// right after an attempt's checkpoint, until its conclusions are drawn
+	// an attempt's checkpoint was made, and the event that follows from it (such as `paused` or `blocked`) is still
+	// missing
 	Conclude bool `json:"conclude,omitempty"`
 
-	// the fields of `move_started`, of an unfinished move
+	// the fields of `move_started`, if the move is unfinished
 	Moving *MoveStarted `json:"moving,omitempty"`
-	// the fields of `finish_started`, of an unfinished finish
+	// the fields of `finish_started`, if the finish is unfinished
 	Finishing *FinishStarted `json:"finishing,omitempty"`
-	// the fields of `delete_started`, of an unfinished deletion
+	// the fields of `delete_started`, if the deletion is unfinished
 	Deleting *DeleteStarted `json:"deleting,omitempty"`
 }
 
 // Open is an attempt that has begun and has no checkpoint yet.
 type Open struct {
 	AttemptStarted
-	Run       *RunResult `json:"run,omitempty"`       // once the run has ended
+	Run       *RunResult `json:"run,omitempty"`       // result of the run, once it has ended
 	After     Tree       `json:"after,omitempty"`     // tree after the run
-	Told      int        `json:"told,omitempty"`      // how many notes its brief held
-	Said      int        `json:"said,omitempty"`      // how many of the session's `said` its brief held
-	Judgement *Judgement `json:"judgement,omitempty"` // once it is judged
+	Told      int        `json:"told,omitempty"`      // number of `notes` in its brief
+	Said      int        `json:"said,omitempty"`      // number of the session's `said` in its brief
+	Judgement *Judgement `json:"judgement,omitempty"` // the judgement, once there is one
 	Decided   *Decided   `json:"decided,omitempty"`   // the fields of `decided`
-	// the usage of its run is counted, although the run was cut off
+	// the run was cut off, and its usage is counted already
 	Found bool `json:"found,omitempty"`
 }
 
-// Terms are the requirements on the work. A checkpoint keeps them, and a session that returns to it gets them back.
+// Terms are the requirements that the work must meet. Each checkpoint stores the terms that applied after it; a session
+// that returns to that checkpoint restores them.
 type Terms struct {
-	Targets  []TestID `json:"targets,omitempty"`  // of this lap
+	Targets  []TestID `json:"targets,omitempty"`  // tests of this lap, which must pass
 	Expected []string `json:"expected,omitempty"` // names of this lap's tests that cannot be built yet
-	// the gate that `targets` belong to; none: the only one that expects red
+	// name of the gate that runs `targets`; none: it is the only gate that expects red
 	TargetsOf string `json:"targets_of,omitempty"`
-	// tests of this lap or its start whose removal experiments or a person accepted
+	// tests of this lap, or of the tree at its start, that may be missing: experiments or a person accepted their
+	// removal
 	Gone    []TestID `json:"gone,omitempty"`
 	LapTree Tree     `json:"lap_tree,omitempty"` // tree that the current lap began with
-	// tree that RED passed with, or that a person has approved since: its tests are frozen
+	// tree that passed RED, or that a person has approved since. Its tests are frozen: they may not be weakened
 	Frozen Tree `json:"frozen,omitempty"`
-	// phases that a person ended without a verdict, and that did not pass later in the same lap
+	// phases that a person skipped, and that have not passed later in the same lap
 	SkippedPhases []SkippedPhase `json:"skipped_phases,omitempty"`
-	// messages of a person that stay in the briefs for a while
+	// messages of a person that stay in the briefs for some time
 	Said []Said `json:"said,omitempty"`
-	// the newest review that sent the work back, until it is answered
+	// the newest review that rejected the work, until a phase answers it
 	Review *Review `json:"review,omitempty"`
 }
 
@@ -159,39 +165,39 @@ type Checkpoint struct {
 	Tree    Tree      `json:"tree"`              // its tree
 	Phase   PhaseName `json:"phase"`             // phase in which it was made
 	Lap     int       `json:"lap"`               // lap in which it was made
-	Attempt int       `json:"attempt,omitempty"` // none outside attempts
+	Attempt int       `json:"attempt,omitempty"` // number of the attempt at its phase; none outside attempts
 	Verdict Verdict   `json:"verdict,omitempty"` // none when nothing was judged
 	Class   Class     `json:"class,omitempty"`   // none when nothing was judged
-	// its gates passed with no failing test: it can be handed over
+	// its gates passed, and no test failed: it can be handed over
 	Green   bool `json:"green,omitempty"`
 	Approve bool `json:"approve,omitempty"` // as in `decided`
-	// the phase that was skipped after it, because the lap changed little code
+	// the phase that was skipped after this checkpoint, because the lap changed little code
 	TooSmall PhaseName `json:"too_small,omitempty"`
-	// its agent said that it is done, and a person is asked whether that is true
+	// the agent of its attempt said that it is done, and a person was asked whether that is true
 	Claimed bool   `json:"claimed,omitempty"`
 	Summary string `json:"summary"` // the commit's subject without its prefix
-	// the checkpoint that was current when this one was made; 0 if left out
+	// number of the checkpoint that it was made on; 0 if left out
 	On int `json:"on,omitempty"`
-	// phase that the session returns to when it is resumed here
+	// phase in which the session continues after this checkpoint, and when it is resumed here
 	Next    PhaseName `json:"next"`
-	NextLap int       `json:"next_lap"` // lap that it returns to
+	NextLap int       `json:"next_lap"` // lap of that phase
 	Terms
-	Tampered []Tampering `json:"tampered,omitempty"` // how its tests are weakened; at most 10
+	Tampered []Tampering `json:"tampered,omitempty"` // findings about weakened tests; at most 10
 	// items of the checklist, from 1, that documents of the session tick
 	Ticked     []int      `json:"ticked,omitempty"`
 	Incomplete bool       `json:"incomplete,omitempty"` // paths were skipped or are held out
 	Skipped    []Skip     `json:"skipped,omitempty"`    // at most 50
 	HeldOut    []Held     `json:"held_out,omitempty"`   // at most 50
 	Deleted    *Deleted   `json:"deleted,omitempty"`    // more than half of the files are deleted
-	Used       cost.Usage `json:"used,omitzero"`        // usage since the checkpoint before
+	Used       cost.Usage `json:"used,omitzero"`        // usage since the previous checkpoint
 }
 
-// SkippedPhase is a phase that a person skipped, regardless of its gates. There is one entry for each lap.
+// SkippedPhase records that a person skipped a phase in a lap, regardless of its gates.
 type SkippedPhase struct {
 	Phase PhaseName `json:"phase"`         // the phase
-	Lap   int       `json:"lap"`           // in which it was skipped
+	Lap   int       `json:"lap"`           // the lap in which it was skipped
 	Why   string    `json:"why,omitempty"` // the person's reason
-	// it was worked on, and a person passed it without a verdict
+	// there were attempts at the phase, and a person let it pass without a verdict
 	Anyway bool `json:"anyway,omitempty"`
 }
 
@@ -200,27 +206,28 @@ type Refuted struct {
 	Checkpoint  int       `json:"checkpoint"`            // checkpoint of the attempt with the claim
 	Phase       PhaseName `json:"phase"`                 // phase of the attempt
 	Lap         int       `json:"lap"`                   // lap of the attempt
-	Reason      string    `json:"reason"`                // reason of the gates
+	Reason      string    `json:"reason"`                // why the gates contradicted the claim
 	Fingerprint string    `json:"fingerprint,omitempty"` // fingerprint of all gates that did not pass
-	// checkpoint at which a person approved the findings against the claim: on a line with this checkpoint the
-	// claim counts as true
+	// number of the checkpoint at which a person approved the findings against the claim. On every line of checkpoints
+	// that includes this checkpoint, the claim counts as true
 	Approved int `json:"approved,omitempty"`
 }
 
 // Spent measures the time that a session took.
 type Spent struct {
 	// milliseconds that agents and commands worked; time in which the machine slept is not counted
-	RunMillis  int64 `json:"run_ms,omitempty"`
-	GateMillis int64 `json:"gate_ms,omitempty"` // milliseconds that gates ran, likewise
-	// seconds of waiting for limits, without the current wait
+	RunMillis int64 `json:"run_ms,omitempty"`
+	// milliseconds that gates ran; time in which the machine slept is not counted
+	GateMillis int64 `json:"gate_ms,omitempty"`
+	// seconds that the session waited until limits reset, without the current wait
 	Waited int64 `json:"waited,omitempty"`
-	Since  int64 `json:"since,omitempty"` // when the current wait for a limit began (Unix time)
+	Since  int64 `json:"since,omitempty"` // when the current wait until a limit resets began (Unix time)
 }
 
-// Drive is the state of the session when the newest run began.
+// Drive is the state of the session when the newest `wfs run` began, so that its report can show the difference.
 type Drive struct {
-	At int64 `json:"at"` // when the run began (Unix time)
-	// when it ended; a wait for a limit counts as the end until the next attempt begins (Unix time)
+	At int64 `json:"at"` // when that `wfs run` began (Unix time)
+	// when it ended. A wait until a limit resets counts as the end, until the next attempt begins (Unix time)
 	Ended       int64      `json:"ended,omitempty"`
 	Laps        int        `json:"laps"`          // laps that had ended before it
 	Tries       int        `json:"tries"`         // attempts that had been judged before it
@@ -238,8 +245,8 @@ func (o *Open) Approved() bool { return o.Run != nil && o.Run.Approved }
 // Answered reports whether a person approved or rejected the work.
 func (o *Open) Answered() bool { return o.Approved() || o.Run != nil && o.Run.Rejected }
 
-// Claimed reports whether the agent said that it is done and wfs checked that. A claim that was not checked is neither
-// true nor refuted.
+// Claimed reports whether the agent said that it is done and wfs checked that claim. An unchecked claim counts as
+// neither true nor refuted.
 func (o *Open) Claimed() bool {
 	d := o.Decided
 	judged := d.Refuted || o.Judgement != nil &&
@@ -252,11 +259,11 @@ func (o *Open) Claimed() bool {
 type Said struct {
 	Text string    `json:"text"`           // the message
 	Ask  string    `json:"ask,omitempty"`  // the agent's question that it answers
-	From PhaseName `json:"from,omitempty"` // the phase that the work was sent back from
-	Told bool      `json:"told,omitempty"` // its text was in the brief of a judged attempt
+	From PhaseName `json:"from,omitempty"` // the phase that rejected the work
+	Told bool      `json:"told,omitempty"` // the message was in the brief of an attempt that was judged
 }
 
-// AsksMore reports whether a note is pending for the next attempt.
+// AsksMore reports whether notes are pending for the next attempt.
 func (s *Session) AsksMore() bool { return len(s.Notes)+len(s.Meanwhile) > 0 }
 
 // Status is the stage of a session's life.
@@ -274,16 +281,19 @@ const (
 	StatusAbandoned   Status = "abandoned"
 )
 
-// Final reports whether neither time nor `wfs run` changes this status.
+// Final reports whether the session is finished or abandoned: it cannot be run, and its status does not change with
+// time.
 func (s Status) Final() bool { return s == StatusFinished || s == StatusAbandoned }
 
-// Fork is the history of the checkpoint of another session that a session continues.
+// Fork is the history of a forked checkpoint. It is stored in the new session, which continues that checkpoint of
+// another session.
 type Fork struct {
-	// its line of checkpoints; the last is the forked one. Their `number` is 0, because they are not of this session
+	// the line of checkpoints that ends in the forked one. Their `number` is 0, because they belong to the other
+	// session
 	Line []Checkpoint `json:"line"`
-	// settlements that are valid on that line, with `checkpoint` 0
+	// settlements that are valid on that line, with `checkpoint` set to 0
 	Settlements []Settlement `json:"settlements,omitempty"`
-	// results of the gates on its tree, if it is `green`
+	// results of the gates on the tree of the forked checkpoint, if that checkpoint is `green`
 	Gates []GateResult `json:"gates,omitempty"`
 }
 

@@ -5,63 +5,66 @@ import (
 	"slices"
 )
 
-// Surroundings are the parts of a repository outside a session's branch and files: all other refs, and the files that
-// configure git.
+// Surroundings has the parts of a repository that a run should not change: all refs except the session's branch, and
+// the files that configure git.
 type Surroundings struct {
-	Refs  map[string]Commit // by full name; of a tag, the commit that it points to
-	Wfs   map[string]Commit // branches and ledgers of other sessions, rescues, operation logs: wfs moves them itself
-	Files map[string]string // digests of files of the git directory, by their paths in it
-	Texts map[string]Text   // contents of the small ones among these files
+	Refs map[string]Commit // refs that do not belong to wfs, by full name; of a tag, the commit that it points to
+	// refs of wfs: branches and ledgers of other sessions, rescues, operation logs. wfs itself moves them at any time
+	Wfs   map[string]Commit
+	Files map[string]string // digests of files in the git directory, by their paths in it
+	Texts map[string]Text   // contents of the small files among these
 }
 
 // Text is the content of a file.
 type Text struct {
 	Data []byte
-	Exec bool // its owner may run it
+	Exec bool // the file is executable for its owner
 }
 
-// Strayed lists the changes of the surroundings during a run, whichever process made them. The session's next
-// checkpoint keeps commits reachable that refs lost.
+// Strayed lists the changes of the Surroundings during a run, whichever process made them. Commits that are no longer
+// reachable from the changed refs are kept by the session's next checkpoint.
 type Strayed struct {
 	body
-	// refs that do not belong to wfs, and refs of wfs that were deleted: branches and ledgers of other sessions,
-	// rescues, operation logs; at most 50
+	// changed refs that do not belong to wfs, and deleted refs of wfs (branches and ledgers of other sessions, rescues,
+	// operation logs); at most 50
 	Refs []RefMove `json:"refs,omitempty"`
-	// files of the git directory: `config`, `hooks/…`, `info/…`, and those of `.wfs/…`; at most 50
+	// changed files of the git directory: `config`, `hooks/…`, `info/…`, and files of `.wfs/…`; at most 50
 	Files []string `json:"files,omitempty"`
-	Made  []string `json:"made,omitempty"` // those of `files` that did not exist before
-	// for those of `files` that existed and were small: the run whose directory `was/` has a copy, named like the file
-	// with `/` as `%2F`
+	Made  []string `json:"made,omitempty"` // the files in `files` that did not exist before
+	// for each of `files` that existed before and was small: the id of the run whose directory `was/` has a copy of it,
+	// named like the file with `/` as `%2F`
 	Was map[string]string `json:"was,omitempty"`
-	// nothing changed: a person has seen all changes so far
+	// this event records no change, but that a person has seen all changes so far
 	Seen bool `json:"seen,omitempty"`
-	// changes of how git treats files, which wfs reverted: settings, attributes of this clone, flags in the index
+	// changes of how git treats files, which wfs has reverted: settings, attributes of this clone, flags in the index
 	Back []string `json:"back,omitempty"`
-	// git's locks below the git directory (`index.lock`) that appeared meanwhile, that no living process held, and
-	// that wfs moved to `locks/` in the run's directory; at most 50
+	// git's lock files (such as `index.lock`) that appeared during the run and that no living process held. wfs moved
+	// them to `locks/` in the run's directory; at most 50
 	Locks []string `json:"locks,omitempty"`
 }
 
 // Conversions are the settings by which git converts files between the work tree and objects.
 type Conversions struct {
-	Settings map[string]map[string]string // by file of this repository, then by name, with all values
-	Texts    map[string][]byte            // contents of these files
-	Listed   map[string]string            // all settings in them, to detect whether a file still says the same
-	Marks    []string                     // index entries that git was told not to check
-	All      map[string]string            // settings in effect here, from any file
+	// settings by file of this repository and by name; a name can have several values
+	Settings map[string]map[string]string
+	Texts    map[string][]byte // contents of these files
+	// all settings in these files, by file, to detect whether a file still has the same settings
+	Listed map[string]string
+	Marks  []string          // index entries that git does not check for changes, because of a flag
+	All    map[string]string // settings in effect in this work tree, from any file
 }
 
 // GitLock is an existing lock file of git.
 type GitLock struct {
 	Path string
-	Name string // below the git directory, with slashes
-	File string // identifies the file, to detect a later lock with the same path, where the system can
+	Name string // its path below the git directory, with slashes
+	File string // identifies the file itself where the system can, to detect a later lock with the same path
 }
 
-// Empty reports whether nothing changed.
+// Empty reports whether s lists no changes.
 func (s Strayed) Empty() bool { return len(s.Refs)+len(s.Files)+len(s.Locks)+len(s.Back) == 0 }
 
-// StrayedFrom compares surroundings before and after a run.
+// StrayedFrom returns the differences between the surroundings before and after a run.
 func StrayedFrom(before, after Surroundings) Strayed {
 	var s Strayed
 	for _, ref := range Differing(before.Refs, after.Refs) {
@@ -98,10 +101,11 @@ func Differing[V comparable](a, b map[string]V) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// NoLedgerError is returned for a session that has a branch or a name but no ledger: its ref was deleted or moved.
+// NoLedgerError is returned for a session that has a branch or a name but no ledger, because the ledger's ref was
+// deleted or moved to another commit.
 type NoLedgerError struct {
 	ID ID
-	At Commit // where the ref points now, "" if it was deleted
+	At Commit // the commit that the ref points to now, "" if the ref was deleted
 }
 
 func (e *NoLedgerError) Error() string {

@@ -5,36 +5,39 @@ import (
 	"strings"
 )
 
-// Kinds of findings that experiments produce.
+// Kinds of findings about tests that experiments produce. "Frozen" tests are the tests as they were before the attempt.
 const (
-	FoundOnlySo     = "passes_only_so"     // the code does not pass the tests as they were
-	FoundWeaker     = "assertion_weakened" // a test as it was detects a change of the code that it does not detect now
-	FoundEdited     = "test_edited"        // and the code could not be judged with the test as it was
-	FoundCannotFail = "tests_cannot_fail"  // they also pass with other expected values
-	FoundDeaf       = "test_cannot_fail"   // one of several does, or checks no result of the code
-	FoundNotNeeded  = "code_not_needed"    // they pass although the attempt's code fails
+	FoundOnlySo = "passes_only_so" // the code does not pass the frozen tests
+	// the frozen test detects a change of the code that the changed test does not detect
+	FoundWeaker     = "assertion_weakened"
+	FoundEdited     = "test_edited"       // a test was changed, and the code could not be judged with the frozen test
+	FoundCannotFail = "tests_cannot_fail" // the tests also pass with other expected values
+	// one of several tests also passes with other expected values, or checks no result of the code
+	FoundDeaf      = "test_cannot_fail"
+	FoundNotNeeded = "code_not_needed" // the tests pass although the attempt's code is replaced by code that fails
 )
 
-// Tampering is one change to tests since they were frozen. It quotes one line of code, and no output.
+// Tampering is one finding about a change to tests since they were frozen. It quotes one line of code, and no output of
+// a gate.
 type Tampering struct {
 	// `passes_only_so` (the code does not pass the frozen tests), `assertion_weakened` (the frozen test detects a
-	// change of the code that the new one does not detect), `test_edited` (and the code could not be judged with the
-	// frozen test), `tests_cannot_fail` (they also pass with other expected values), `test_cannot_fail` (one of
-	// several does, or checks no result of the lap's code), `code_not_needed` (they pass although the lap's code
-	// fails). Versions before this one also wrote other kinds
+	// change of the code that the new test does not detect), `test_edited` (a test was changed, and the code could not
+	// be judged with the frozen test), `tests_cannot_fail` (the tests also pass with other expected values),
+	// `test_cannot_fail` (one of several tests also passes with other expected values, or checks no result of the lap's
+	// code), `code_not_needed` (the tests pass although the lap's code fails). Older versions also wrote other kinds
 	Kind string `json:"kind"`
-	Path string `json:"path"` // the file
-	// the test, entry of a snapshot, or part of a configuration
+	Path string `json:"path"` // the changed file
+	// name of the test, entry of a snapshot, or part of a configuration
 	Test string `json:"test,omitempty"`
-	// of the new text, or of the old one if the new one does not have it
+	// line in the new text, or in the old text if the new text does not have it
 	Line   int    `json:"line,omitempty"`
-	Before string `json:"before,omitempty" text:"free"` // one line; a package with its version
-	// one line; a package with its version, or the problem
+	Before string `json:"before,omitempty" text:"free"` // the line before the change; for a package its version
+	// the line after the change; for a package its version, or the problem
 	After string `json:"after,omitempty" text:"free"`
-	Grave bool   `json:"grave,omitempty"` // it weakens tests; otherwise it is only mentioned
+	Grave bool   `json:"grave,omitempty"` // the change weakens tests; without it, the finding is only mentioned
 }
 
-// Grave returns those findings of a judgement that weaken tests.
+// Grave returns the findings of a judgement that weaken tests.
 func (j *Judgement) Grave() []Tampering {
 	var out []Tampering
 	for _, t := range j.Tampered {
@@ -64,7 +67,8 @@ func (t Tampering) String() string {
 	return text
 }
 
-// Beside returns the finding for display below a text, without the code if that text already has it.
+// Beside returns the finding for display next to a text. If the text already contains the code, the finding leaves it
+// out.
 func (t Tampering) Beside(text string) Tampering {
 	if t.After != "" && strings.Contains(text, t.After) {
 		t.Before, t.After = "", ""

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Name returns HEAD's position in the form that turns have: a ref, or a commit if it is detached.
+// Name returns HEAD's position in the form that Turn uses: the full name of a ref, or a commit if HEAD is detached.
 func (h Head) Name() string {
 	if h.Ref != "" {
 		return h.Ref
@@ -13,7 +13,7 @@ func (h Head) Name() string {
 	return string(h.Commit)
 }
 
-// ShortRef returns the name of a branch without refs/heads/, and other names unchanged.
+// ShortRef returns the name of a branch without refs/heads/. It returns other refs unchanged.
 func ShortRef(ref string) string {
 	if name := strings.TrimPrefix(ref, "refs/heads/"); name != "" {
 		return name
@@ -27,7 +27,7 @@ func FirstLine(s string) string {
 	return line
 }
 
-// ListTests returns the first names of a list of tests, for people.
+// ListTests returns the first five names of a list of tests as text, and the number of the others.
 func ListTests(ids []TestID) string {
 	const most = 5
 	var list []string
@@ -41,7 +41,7 @@ func ListTests(ids []TestID) string {
 	return strings.Join(list, ", ")
 }
 
-// Plural returns one if n is 1, and many otherwise.
+// Plural returns `one` if n is 1, and `many` otherwise.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -49,7 +49,7 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// OneLine cuts text to one line of at most max characters.
+// OneLine joins the lines of a text and shortens the result to at most `max` characters.
 func OneLine(s string, max int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	r := []rune(s)
@@ -57,13 +57,14 @@ func OneLine(s string, max int) string {
 		return s
 	}
 	s = string(r[:max-1])
-	if space := strings.LastIndexByte(s, ' '); space > len(s)/2 { // half a word may be half a secret
+	// cut at a space: the rest of a cut word may be half a secret, which redaction would not recognise
+	if space := strings.LastIndexByte(s, ' '); space > len(s)/2 {
 		s = s[:space]
 	}
 	return s + "…"
 }
 
-// WithReason appends a reason to a text, in one line.
+// WithReason appends a reason to a text, as one line. It returns the text unchanged if there is no reason.
 func WithReason(what, text string) string {
 	if text = OneLine(text, 200); text != "" {
 		what += ": " + text

@@ -5,7 +5,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Usage returns the usage of one run. The reported numbers are untrusted: negative ones become 0.
+// Usage returns the usage of one run. Agents report these numbers, so they are not trusted: negative ones become 0.
 func (r RunResult) Usage() cost.Usage {
 	u := cost.Usage{USD: cost.Dollars(r.CostUSD), Turns: max(0, int64(r.Turns)), Millis: max(0, r.Millis),
 		Tokens: r.Tokens.Sane()}
@@ -16,7 +16,7 @@ func (r RunResult) Usage() cost.Usage {
 	return u
 }
 
-// Worked reports whether a run may have cost something, and was not rejected at once.
+// Worked reports whether a run may have cost something. A run that the provider rejected at once did not.
 func (r RunResult) Worked() bool {
 	switch r.Outcome {
 	case OutcomeLimit, OutcomeRateLimited, OutcomeOverloaded, OutcomeAuth, OutcomeBilling, OutcomeConfig,
@@ -39,42 +39,42 @@ func (s *Session) UsageByPhase() []cost.PhaseUsage {
 	return list
 }
 
-// UsageFound has the usage of a run that was cut off. The process that finds such a run appends it.
+// UsageFound has the usage of a run that was cut off. The process that later finds that run appends this event.
 type UsageFound struct {
 	body
 	RunID string `json:"run_id"` // id of the run
 	cost.Usage
-	// the conversation that the agent worked in, and that the next attempt continues
+	// the agent's conversation in that run; the next attempt continues it
 	Conversation *Conversation `json:"conversation,omitempty"`
 }
 
-// BudgetSet replaces caps of the plan, and those typed earlier. A cap that is 0 does not change.
+// BudgetSet replaces caps of the plan and caps that were set earlier. A cap of 0 leaves the earlier cap unchanged.
 type BudgetSet struct {
 	body
 	Budget  workflows.Budget `json:"budget"`            // caps that are left out do not change
 	Request string           `json:"request,omitempty"` // id of the request that caused it
 }
 
-// BudgetWarned says that a budget is nearly used up.
+// BudgetWarned records the warning that a budget is nearly used up, so that it is not repeated.
 type BudgetWarned struct {
 	body
 	BudgetLine
-	// identifies this cap; another number or another day gives another key
+	// identifies this warning: another cap or another day gives another key
 	Key string `json:"key"`
 }
 
 // BudgetLine is one cap and its usage.
 type BudgetLine struct {
 	Scope string  `json:"scope"` // `session`, `phase`, `day`
-	What  string  `json:"what"`  // a field of Cap
-	Spent float64 `json:"spent"` // used up
+	What  string  `json:"what"`  // name of the cap, as in the plan
+	Spent float64 `json:"spent"` // amount used so far
 	Cap   float64 `json:"cap"`   // the limit
 }
 
-// Hindered counts runs in a row that the provider or the network stopped and that changed nothing.
+// Hindered counts the newest runs in a row that the provider or the network stopped before they changed anything.
 type Hindered struct {
-	// of the newest of these runs: `limit`, `rate_limited`, `overloaded`
+	// outcome of the newest of these runs: `limit`, `rate_limited`, `overloaded`
 	Outcome Outcome `json:"outcome"`
-	Runs    int     `json:"runs"`   // in a row, that changed nothing
-	Waited  int64   `json:"waited"` // seconds of waiting after them, as planned
+	Runs    int     `json:"runs"`   // number of these runs
+	Waited  int64   `json:"waited"` // seconds that the session was to wait after these runs
 }

@@ -2,43 +2,43 @@ package session
 
 import "slices"
 
-// Visit has the counts of the breaker, and state for the guards, since the phase was entered or, for the breaker, was
-// reset.
+// Visit is the state of the current visit: the attempts at one phase in a row, since the session entered the phase. It
+// has the counts of the breaker, which count from its last reset, and the state of the guards.
 type Visit struct {
-	Attempts    int      `json:"attempts"`              // judged
-	NoProgress  int      `json:"no_progress"`           // in a row
-	SameFailure int      `json:"same_failure"`          // in a row
-	Fingerprint string   `json:"fingerprint,omitempty"` // of the newest failure
-	Seen        []string `json:"seen,omitempty"`        // all fingerprints
+	Attempts    int      `json:"attempts"`              // judged attempts
+	NoProgress  int      `json:"no_progress"`           // attempts in a row without progress
+	SameFailure int      `json:"same_failure"`          // attempts in a row with the same failure
+	Fingerprint string   `json:"fingerprint,omitempty"` // fingerprint of the newest failure
+	Seen        []string `json:"seen,omitempty"`        // fingerprints of all failures
 	Trees       []Tree   `json:"trees,omitempty"`       // all trees that were judged
-	Best        int      `json:"best"`                  // most tests of the lap that passed at once
-	// tree at the start of the phase, for its guards. A reset of the breaker keeps it; `wfs checkpoint` and `wfs
-	// resume` replace it, except `wfs resume --backup`
+	Best        int      `json:"best"`                  // highest number of the lap's tests that passed in one attempt
+	// tree at the start of the visit, for the phase's guards. A reset of the breaker keeps it. `wfs checkpoint` and
+	// `wfs resume` replace it; `wfs resume --backup` keeps it
 	Tree Tree `json:"tree,omitempty"`
-	// files of the interrupted attempt, which `wfs resume --backup` restored from an auto-save
+	// tree of the files that `wfs resume --backup` restored from an auto-save of an interrupted attempt
 	Recovered Tree `json:"recovered,omitempty"`
 
-	High Reached `json:"high,omitzero"` // the maximum of each at this visit
-	// attempts in a row that did not get further than that
+	High Reached `json:"high,omitzero"` // the best value of each field at this visit
+	// attempts in a row that did not improve `high`
 	Stale int `json:"stale,omitempty"`
-	// attempts since then that left the same files as an earlier one
+	// attempts since the last improvement that ended with the same files as an earlier attempt
 	Circles int `json:"circles,omitempty"`
 	Idle    int `json:"idle,omitempty"` // attempts in a row that changed nothing
-	// how many of the newest of those in a row were denied a tool call
+	// how many of those newest attempts in a row also had a denied tool call
 	Denied int `json:"denied,omitempty"`
 	Looked int `json:"looked,omitempty"` // attempts that were excused for only reading files
-	// attempts that left fewer tasks open than any before
+	// attempts that left fewer tasks open than all attempts before
 	Fewer int `json:"fewer,omitempty"`
 	// attempts in a row that passed all gates, but whose agent did not report that it is done
 	Unsigned int      `json:"unsigned,omitempty"`
 	Failing  []TestID `json:"failing,omitempty"`  // tests that failed at this visit, at most 200
-	BestAt   int      `json:"best_at,omitempty"`  // checkpoint of the attempt that got furthest
-	BestHas  Reached  `json:"best_has,omitzero"`  // how far that is
+	BestAt   int      `json:"best_at,omitempty"`  // number of the checkpoint of the attempt that got furthest
+	BestHas  Reached  `json:"best_has,omitzero"`  // how far that attempt got
 	Tampered int      `json:"tampered,omitempty"` // attempts in a row that tampered with tests
-	// findings in such attempts at this visit: kind, path and test
+	// findings about tampered tests at this visit, each as kind, path and test
 	Found []string `json:"found,omitempty"`
-	Again bool     `json:"again,omitempty"` // the newest attempt repeated an earlier finding
-	// Conversation that the next attempt may continue
+	Again bool     `json:"again,omitempty"` // the newest attempt has a finding that an earlier attempt had
+	// the agent's conversation that the next attempt may continue
 	Conversation *Conversation `json:"conversation,omitempty"`
 }
 
@@ -52,18 +52,19 @@ const (
 	StepUnsigned Step = "unsigned" // its gates pass, but the agent did not report that it is done
 )
 
-// Reached measures how far an attempt got, in counts of one tree. Most combines the best counts of several.
+// Reached measures how far an attempt got, by counts from the judgement of one tree. A value returned by Most combines
+// the best counts of several attempts.
 type Reached struct {
 	Ran     bool `json:"ran,omitempty"`     // its tests could be built and run
 	Targets int  `json:"targets,omitempty"` // tests of the lap that pass
 	Gates   int  `json:"gates,omitempty"`   // gates that pass
 	Tests   int  `json:"tests,omitempty"`   // tests that pass, if the lap has no tests
 	Holdout int  `json:"holdout,omitempty"` // hold-out tests that pass
-	// as in GateResult, the lowest; none when it is unknown
+	// open tasks plus one, as `left` of the gates; the lowest of several attempts; none if it is unknown
 	Left int `json:"left,omitempty"`
 }
 
-// Reached returns how far the judged attempt got.
+// Reached returns how far the judged attempt got. An attempt that tampered with tests got nowhere.
 func (j *Judgement) Reached() Reached {
 	if j.Class == ClassTampered {
 		return Reached{}
@@ -92,18 +93,19 @@ func (j *Judgement) Reached() Reached {
 	return r
 }
 
-// Beyond reports whether any value of r is better than in most.
+// Beyond reports whether any value of r is better than the same value of `most`.
 func (r Reached) Beyond(most Reached) bool {
 	return r.Ran && !most.Ran || r.Targets > most.Targets || r.Gates > most.Gates || r.Tests > most.Tests ||
 		r.Holdout > most.Holdout || r.LeavesLess(most)
 }
 
-// LeavesLess reports whether fewer tasks are left than there, if both numbers are known.
+// LeavesLess reports whether fewer tasks are left in r than in `than`. It reports false if one of the numbers is
+// unknown.
 func (r Reached) LeavesLess(than Reached) bool {
 	return r.Left > 0 && than.Left > 0 && r.Left < than.Left
 }
 
-// Less orders results by their values, the most important first.
+// Less reports whether r got less far than `other`. The values are compared one by one, the most important first.
 func (r Reached) Less(other Reached) bool {
 	if r.Ran != other.Ran {
 		return other.Ran
@@ -117,7 +119,7 @@ func (r Reached) Less(other Reached) bool {
 	return other.LeavesLess(r)
 }
 
-// Most returns the better of both for each value.
+// Most returns a result that has, for each value, the better one of r and `other`.
 func (r Reached) Most(other Reached) Reached {
 	left := r.Left
 	if left == 0 || other.LeavesLess(r) {
@@ -127,7 +129,8 @@ func (r Reached) Most(other Reached) Reached {
 		Tests: max(r.Tests, other.Tests), Holdout: max(r.Holdout, other.Holdout), Left: left}
 }
 
-// Failing returns the tests that gates count against the attempt. all is false if there may be more than are named.
+// Failing returns the tests because of which the attempt fails. `all` is false if the list may be incomplete, because a
+// gate names only the first MaxNamed tests.
 func (j *Judgement) Failing() (ids []TestID, all bool) {
 	all = true
 	if j.Class == ClassTampered {
@@ -140,5 +143,5 @@ func (j *Judgement) Failing() (ids []TestID, all bool) {
 	return ids, all
 }
 
-// Known reports whether an attempt at this visit has already produced a tree, or the visit began with it.
+// Known reports whether the visit began with this tree, or an attempt of the visit has already produced it.
 func (v *Visit) Known(t Tree) bool { return t == v.Tree || slices.Contains(v.Trees, t) }

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// check looks up the agent's card. It reports more than one agent in one mapping, and keys that do not apply.
+// check looks up the agent's card by the name in `use`. It reports a mapping that names more than one agent, and keys
+// that do not apply to the agent.
 func (a *Agent) check(r *reader, at string) {
 	chosen := slices.DeleteFunc(slices.Clone(agentObject.either), func(key string) bool { return !r.has(at, key) })
 	uses := r.has(at, "use")
@@ -21,7 +22,7 @@ func (a *Agent) check(r *reader, at string) {
 	a.checkScript(r, at)
 }
 
-// checkWords reports keys that do not apply to an agent, or not to this one.
+// checkWords reports keys that need a card, if the agent has none, and keys that this agent's card does not support.
 func (a *Agent) checkWords(r *reader, at string, uses bool) {
 	for _, key := range agentObject.with {
 		switch {
@@ -35,7 +36,8 @@ func (a *Agent) checkWords(r *reader, at string, uses bool) {
 	}
 }
 
-// checkScript reports a script in a place that is not allowed.
+// checkScript reports a script that is not the session's agent, or whose path is not allowed in this layer of the
+// configuration.
 func (a *Agent) checkScript(r *reader, at string) {
 	switch local := filepath.FromSlash(a.ScriptPath); {
 	case a.ScriptPath == "" || !r.has(at, "script"):

@@ -5,13 +5,15 @@ import (
 	"strings"
 )
 
-// launchers run the command in their arguments: alone, or with options only, they would allow everything.
+// launchers are programs and subcommands that run the command in their arguments. Permitting one of them alone, or with
+// only options, would permit every command.
 var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh", "bash", "npx", "uv", "poetry",
 	"pdm", "bundle", "deno", "bun", "env", "dotnet",
 	"exec", "run"}
 
-// Beginning returns the first words of a command that identify the program and its action: "go test" of `go test -json
-// ./...`, "python3 -m pytest". It returns "" if they would allow everything.
+// Beginning returns the first words of a command that identify the program and its action: "go test" for `go test -json
+// ./...`, "python3 -m pytest". An agent can be permitted to run every command that begins so. It returns "" if these
+// words would permit everything.
 func (c Command) Beginning() string {
 	var out []string
 	for _, w := range c.words() {
@@ -29,12 +31,13 @@ func (c Command) Beginning() string {
 	return strings.Join(out, " ")
 }
 
-// saysNothing reports whether these words do not identify an action.
+// saysNothing reports whether the words are too general to identify an action.
 func saysNothing(words []string) bool {
 	return len(words) == 0 || words[0] == "cd" || len(words) == 1 && words[0] == "git"
 }
 
-// words returns the words of a command, without leading assignments of variables and git's own options.
+// words returns the words of a command, without variable assignments at the start and without the options of git
+// itself.
 func (c Command) words() []string {
 	fields := c.Argv
 	if c.Shell != "" {
@@ -49,16 +52,16 @@ func (c Command) words() []string {
 	return fields
 }
 
-// launches reports whether these words would run any command that follows.
+// launches reports whether the words end in a program or an option after which any command can follow.
 func launches(words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
-	last := words[len(words)-1] // options are only accepted after a launcher
+	last := words[len(words)-1] // the caller accepts options only after a launcher
 	return slices.Contains(launchers, last) || strings.HasPrefix(last, "-") && last != "--test"
 }
 
-// pastOptions returns the words after git's own options, which come before its subcommand.
+// pastOptions returns the words from git's subcommand on: it skips the options of git itself, which come first.
 func pastOptions(words []string) []string {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		n := 1

@@ -12,28 +12,29 @@ type Budget struct {
 	Session Cap `json:"session,omitzero" is:""`
 	Phase   Cap `json:"phase,omitzero" is:""`
 	Day     Cap `json:"day,omitzero" is:""`
-	// CallsPerHour bounds how often agents are started in a clone; 0 is DefaultCallsPerHour.
+	// CallsPerHour is the maximum number of agent starts per hour in a clone; 0 means DefaultCallsPerHour.
 	CallsPerHour int64 `json:"calls_per_hour,omitempty"`
 }
 
-// Cap limits usage. 0 sets no cap; NoCap, which is never in a file, removes one.
+// Cap limits usage. For each field 0 means that no cap is set. NoCap removes a cap that a lower layer sets; it is never
+// in a file.
 type Cap struct {
 	USD      float64 `json:"usd,omitempty" is:"lowers"`
 	Tokens   int64   `json:"tokens,omitempty" is:"1..2000000000 lowers"`
 	Turns    int64   `json:"turns,omitempty" is:"1..2000000000 lowers"`
-	Attempts int64   `json:"attempts,omitempty" is:"1..2000000000 lowers"` // judged
-	// Of runs and gates; waits do not count.
+	Attempts int64   `json:"attempts,omitempty" is:"1..2000000000 lowers"` // judged attempts
+	// Seconds of runs and gates; waiting does not count.
 	Seconds int64 `json:"seconds,omitempty" key:"time" is:"duration lowers"`
 }
 
-// NoCap removes a cap.
+// NoCap is the value that removes a cap.
 const NoCap = -1
 
-// DefaultCallsPerHour is the default limit of agent starts per hour in a clone. A user who works within a
-// subscription's limits stays far below it; an agent that fails at once, all night, does not.
+// DefaultCallsPerHour is the default maximum of agent starts per hour in a clone. A user who works within the limits of
+// a subscription stays far below it. An agent that fails at once, and is restarted all night, reaches it.
 const DefaultCallsPerHour = 100
 
-// Over returns the caps typed by a person, and those of a plan where none was typed.
+// Over returns the budget b that a person typed, with the caps of `plan` for all caps that b does not set.
 func (b Budget) Over(plan Budget) Budget {
 	return Budget{Session: b.Session.over(plan.Session), Phase: b.Phase.over(plan.Phase), Day: b.Day.over(plan.Day),
 		CallsPerHour: cmp.Or(b.CallsPerHour, plan.CallsPerHour)}
@@ -44,7 +45,7 @@ func (c Cap) over(low Cap) Cap {
 		Attempts: cmp.Or(c.Attempts, low.Attempts), Seconds: cmp.Or(c.Seconds, low.Seconds)}
 }
 
-const maxUSD = 1_000_000 // more than any real budget
+const maxUSD = 1_000_000 // no real budget is larger
 
 // ParseUSD parses a positive amount of dollars: "20", "2.50", "$2.50".
 func ParseUSD(text string) (float64, error) {

@@ -11,87 +11,93 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// Card describes how to run the program of an agent. It is data: `claude`, `codex`, `gemini` and `opencode` are built
-// in, others come from .wfs/agents and the user's own configuration. A plan pins its card.
+// Card is what wfs knows about the program of an agent: its command, its flags, and the format of its output. Cards are
+// data: those of `claude`, `codex`, `gemini` and `opencode` are built in, others come from .wfs/agents and the user's
+// own configuration. A plan pins the card that it uses.
 //
-// Command, and every list of words after it, is passed to the program as it is, without a shell. A word in braces is
-// replaced by its value; a list whose word has no value is omitted.
+// Command and every list of words after it are passed to the program as they are, without a shell. A placeholder in
+// braces is replaced by its value. If there is no value for it, the whole list is left out.
 type Card struct {
-	Version int      `json:"-" key:"version" is:"version required"` // of the file
+	Version int      `json:"-" key:"version" is:"version required"` // version of the file's format
 	Name    string   `json:"name" is:"name required"`
 	About   string   `json:"about,omitempty" is:"line"`
-	Command []string `json:"command" is:"text required"` // the program, and its arguments at every start
+	Command []string `json:"command" is:"text required"` // the program, and the arguments that it always gets
 	Prompt  Prompt   `json:"prompt" is:"stdin|argument" default:"stdin"`
-	Decoder string   `json:"decoder" is:"decoder" default:"text"` // of its standard output: see internal/agents
+	Decoder string   `json:"decoder" is:"decoder" default:"text"` // format of its standard output; see internal/agents
 
-	// Arguments that begin a conversation; {id} is a UUID that the engine makes.
+	// Arguments that begin a new conversation. {id} is a UUID that wfs chooses as the conversation's id.
 	New []string `json:"new,omitempty" is:"text" holds:"{id}"`
-	// Arguments that continue the conversation {id}; none: every run is a new one.
+	// Arguments that continue the conversation {id}. Without them, every run begins a new conversation.
 	Resume []string `json:"resume,omitempty" is:"text" holds:"{id}"`
-	Model  []string `json:"model,omitempty" is:"text" holds:"{model}"` // {model}
-	Budget []string `json:"budget,omitempty" is:"text" holds:"{usd}"`  // {usd}: the maximum cost of this run
-	// {turns}: the maximum number of turns of this run.
+	Model  []string `json:"model,omitempty" is:"text" holds:"{model}"` // arguments that choose the model {model}
+	// arguments that limit the cost of a run to {usd}
+	Budget []string `json:"budget,omitempty" is:"text" holds:"{usd}"`
+	// Arguments that limit the number of turns of a run to {turns}.
 	Turns []string `json:"turns,omitempty" is:"text" holds:"{turns}"`
-	// {tools}: what it may do unattended; the word is repeated for each.
+	// Arguments that permit {tools} without asking a person. A word with {tools} is repeated for each tool.
 	Allow []string `json:"allow,omitempty" is:"text" holds:"{tools}"`
-	// A JSON schema for its last answer: {schema}, or {schema-file}, a path.
+	// Arguments that prescribe a JSON schema for its last answer: the schema's text as {schema}, or a file's path as
+	// {schema-file}.
 	Answer []string `json:"answer,omitempty" is:"text" holds:"{schema} {schema-file}"`
 
-	// Interrupt says that an interrupt (SIGINT) ends it normally, with a final report of its cost.
+	// Interrupt says that the program ends normally on an interrupt (SIGINT), and still reports its cost.
 	Interrupt bool `json:"interrupt,omitempty" is:"" default:"false"`
 
-	// Loads are rule files of the project, such as CLAUDE.md, that it reads by itself when started this way.
+	// Loads are files with rules of the project, such as CLAUDE.md, that the program reads by itself if it is started
+	// with this card.
 	Loads []string `json:"loads,omitempty" is:"line"`
 
-	// Names of variables that it may see, besides those that all runs see. NAME_* matches all names that begin so.
+	// Names of environment variables that the program may see, in addition to those that all runs may see. NAME_*
+	// stands for all names that begin with NAME_.
 	Env []string `json:"env,omitempty" is:"variables"`
-	// Variables set for it; {tools} is all of Each.
+	// Environment variables that are set for the program. {tools} is replaced by Each for all permitted tools.
 	Set map[string]string `json:"set,omitempty" is:"text" names:"variable"`
-	// Files written for each run, by name; {files} in Command is their directory.
+	// Files that wfs writes for each run, by name. {files} in Command is the directory that contains them.
 	Files map[string]string `json:"files,omitempty" is:"text" names:"file"`
-	// JSON for one {tool} of Allow, for {tools} in Set.
-	Each  string   `json:"each,omitempty" is:"line" holds:"{tool}"`
-	Probe []string `json:"probe,omitempty" is:"text" holds:""` // prints its version, free of cost
-	Login string   `json:"login,omitempty" is:"line"`          // the command to log in
+	// Text for one permitted {tool}, usually JSON; these texts together replace {tools} in Set.
+	Each string `json:"each,omitempty" is:"line" holds:"{tool}"`
+	// command that prints the program's version and costs nothing
+	Probe []string `json:"probe,omitempty" is:"text" holds:""`
+	Login string   `json:"login,omitempty" is:"line"` // the command with which a user logs in
 
 	// Fields that are used for display only.
-	Unattended string `json:"unattended,omitempty" is:"line"` // what it may do without Allow, as text
-	// A word of Allow for one {command} with any arguments: "Bash({command}:*)".
+	Unattended string `json:"unattended,omitempty" is:"line"` // description of what the program may do without Allow
+	// The notation of Allow for running one {command} with any arguments: "Bash({command}:*)".
 	Permit string `json:"permit,omitempty" is:"line" holds:"{command}"`
-	// Exits with 0 if the user is logged in, and costs nothing.
+	// Command that exits with 0 if the user is logged in; it costs nothing.
 	LoggedIn []string `json:"logged_in,omitempty" is:"text" holds:""`
-	Tested   []string `json:"tested,omitempty" is:"line"` // tested versions of the program
+	Tested   []string `json:"tested,omitempty" is:"line"` // versions of the program with which the card was tested
 
-	// File is the path of the card, "" for one that is built in. A plan does not keep it.
+	// File is the path of the card's file, "" for a built-in card. Plans do not pin it.
 	File string `json:"-"`
 }
 
-// Prompt says how the agent gets the brief.
+// Prompt says how the program gets the brief.
 type Prompt string
 
-// The system limits the length of an argument (128 KB on Linux), but not standard input.
+// Use stdin where possible: the system limits the length of an argument (128 KB on Linux), but not of standard input.
 const (
 	PromptStdin    Prompt = "stdin"
-	PromptArgument Prompt = "argument" // the last word of the command
+	PromptArgument Prompt = "argument" // the brief is the last argument
 )
 
-// Invocation has the values of one run for a card. Zero values are omitted.
+// Invocation has the values of one run that fill in the placeholders of a card. Arguments for zero values are left out.
 type Invocation struct {
-	Conversation string // its id
-	Resume       bool   // continue an existing conversation; else the run begins one with that id
+	Conversation string // id of the conversation
+	Resume       bool   // continue that conversation; if false, the run begins it
 	Model        string
-	Tools        []string // of Agent.Allow
+	Tools        []string // permitted tools, from Agent.Allow
 	USD          float64
 	Turns        int
-	Schema       string   // JSON
-	SchemaFile   string   // a file that holds it
-	Files        string   // the directory of Card.Files
-	Args         []string // of Agent.Args
-	Prompt       string   // part of the command line only with PromptArgument
+	Schema       string   // JSON schema of the last answer
+	SchemaFile   string   // path of a file with that schema
+	Files        string   // directory that contains Card.Files
+	Args         []string // further arguments, from Agent.Args
+	Prompt       string   // the brief; it is part of the command line only with PromptArgument
 }
 
-// Argv returns the command line of one run. The conversation comes last, because some agents have a subcommand for it
-// (`codex exec OPTIONS resume ID`).
+// Argv returns the command line of one run. The arguments for the conversation come last, because some agents have a
+// subcommand for it (`codex exec OPTIONS resume ID`).
 func (c *Card) Argv(i Invocation) []string {
 	argv := slices.Clone(c.Command)
 	for n := range argv {
@@ -139,8 +145,8 @@ func (c *Card) Argv(i Invocation) []string {
 	return argv
 }
 
-// Environ returns the variables to set for the program, as NAME=value, sorted. tools are those that it may use
-// unattended.
+// Environ returns the environment variables to set for the program, as NAME=value, sorted. `tools` are the tools that
+// it may use without asking a person.
 func (c *Card) Environ(tools []string) []string {
 	var all strings.Builder
 	for _, t := range tools {
@@ -154,11 +160,11 @@ func (c *Card) Environ(tools []string) []string {
 	return env
 }
 
-// Permits reports whether the card can tell the program what it may do unattended.
+// Permits reports whether the card has a way to permit tools.
 func (c *Card) Permits() bool { return len(c.Allow) > 0 || c.Each != "" }
 
-// Permission returns the word that lets the agent run a command with any arguments unattended, "" if the card has no
-// such words.
+// Permission returns the word of Agent.Allow that permits the agent to run a command with any arguments, "" if the card
+// has no notation for it.
 func (c *Card) Permission(command string) string {
 	if c.Permit == "" {
 		return ""
@@ -166,7 +172,7 @@ func (c *Card) Permission(command string) string {
 	return strings.ReplaceAll(c.Permit, "{command}", command)
 }
 
-// Origin returns where the card comes from: "built in", or its file.
+// Origin returns the source of the card for display: "built in", or the path of its file.
 func (c *Card) Origin() string {
 	if c.File == "" {
 		return "built in"

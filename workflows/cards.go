@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// Cards are the known agents, by name.
+// Cards maps the name of each known agent to its card, which describes how to run the agent's program.
 type Cards map[string]*Card
 
 // BuiltinCards returns the cards that come with wfs.
@@ -28,11 +28,11 @@ func BuiltinCards() Cards {
 // Names returns the names of the cards, sorted.
 func (cs Cards) Names() []string { return slices.Sorted(maps.Keys(cs)) }
 
-// CardSchema returns the JSON Schema (draft-07) of agent cards, with the same promise as ConfigSchema.
+// CardSchema returns the JSON Schema (draft-07) of agent cards. It is as strict as ConfigSchema.
 func CardSchema() []byte { return writeSchema(cardObject, CardSchemaFile, "wfs agent") }
 
-// ParseCard reads and checks an agent card. file names the text in findings. It returns all mistakes as findings,
-// sorted by line; if there are any, the card is nil.
+// ParseCard reads and checks the text of an agent card. `file` is its name in findings, and must match the card's name.
+// All mistakes are returned as findings, sorted by line; if there are any, the card is nil.
 func ParseCard(file string, text []byte) (*Card, []Finding) {
 	c, findings := parseFile[Card](file, text, cardObject)
 	if c != nil {
@@ -65,7 +65,8 @@ func (c *Card) check(r *reader, _ string) {
 
 var placePattern = lazyregexp.New(`\{[a-z-]+\}`)
 
-// checkPlaces reports places in words that have no value, and a missing place that is required.
+// checkPlaces reports placeholders, such as {model}, in `words` that cannot be filled in, and words without a
+// placeholder if one of `places` is required.
 func (r *reader) checkPlaces(at string, words, places []string) {
 	found := placePattern.FindAllString(strings.Join(words, "\n"), -1)
 	for _, p := range found {
@@ -87,5 +88,5 @@ func (r *reader) checkPlaces(at string, words, places []string) {
 	}
 }
 
-// DecoderNames returns the kinds of output that a card may name. Package agents has a decoder for each.
+// DecoderNames returns the output formats that a card may name. Package agents has a decoder for each of them.
 func DecoderNames() []string { return []string{"text", "claude", "codex", "gemini", "opencode"} }

@@ -16,17 +16,17 @@ import (
 // Proposal has the settings that `wfs init` proposes for a project.
 type Proposal struct {
 	Workflow string         // default for `wfs new`
-	Gates    []ProposedGate // none: a person approves the work
+	Gates    []ProposedGate // without gates, a person approves the work
 	Worktree Worktree
 }
 
-// ProposedGate is a gate that `wfs init` ran.
+// ProposedGate is a gate that `wfs init` proposes after it has run it.
 type ProposedGate struct {
 	Gate
 	Seen string // its result, for people: "42 passed"
 }
 
-// RenderConfig returns the text of a .wfs/config.yaml for a project, with comments. Cards.Read can read it.
+// RenderConfig returns the text of a .wfs/config.yaml with comments, for a project. Cards.Read accepts this text.
 func RenderConfig(p Proposal) []byte {
 	var b strings.Builder
 	perTest := ""
@@ -80,14 +80,14 @@ agent:
 	return []byte(b.String())
 }
 
-// comments are written above keys in a rendered file.
+// comments has the comments that are written above certain keys of a rendered file.
 var comments = map[string]string{
 	"allow": "# What it may run unattended, besides editing files and reading. Whatever else it wants to run is refused.",
 	"paths": "# It runs when one of these changes, and when the work is complete.",
 }
 
-// writeKeys writes those values of an object that are not defaults. Keys in always are written with their defaults,
-// too.
+// writeKeys writes the keys of an object whose values are not the defaults. Keys in `always` are written even with
+// their default values.
 func writeKeys(b *strings.Builder, indent string, o *object, v reflect.Value, always ...string) {
 	for i := range o.keys {
 		k := &o.keys[i]
@@ -107,7 +107,7 @@ func writeKeys(b *strings.Builder, indent string, o *object, v reflect.Value, al
 	}
 }
 
-// written returns the value of a key as YAML on one line, "" for none.
+// written returns a value of key k as YAML on one line, "" for a zero value.
 func (k *key) written(v reflect.Value) string {
 	if v.IsZero() {
 		return ""
@@ -133,7 +133,7 @@ func (k *key) written(v reflect.Value) string {
 	return fmt.Sprint(v)
 }
 
-// shortDuration writes 10m for 10m0s.
+// shortDuration returns a duration as text without needless zeros: 10m for 10m0s.
 func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -150,12 +150,12 @@ func yamlList(items []string) string {
 		X []string `yaml:",flow"`
 	}{items})
 	if err != nil {
-		panic(err) // texts only
+		panic(err) // cannot fail for a list of strings
 	}
 	return strings.TrimSpace(strings.TrimPrefix(string(text), "x: "))
 }
 
-// yamlText writes a text on one line.
+// yamlText returns a string as YAML on one line.
 func yamlText(s string) string {
 	list := yamlList([]string{s})
 	return list[1 : len(list)-1]

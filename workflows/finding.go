@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Finding is one reason why a file is refused.
+// Finding is one reason why a file or a plan is refused.
 type Finding struct {
-	File    string // as the caller named it; "" if it is not about a single file
-	Line    int    // from 1; 0 if it is not about a single line
+	File    string // name of the file, as the caller named it; "" if the finding is not about a single file
+	Line    int    // line in the file, from 1; 0 if the finding is not about a single line
 	Message string
-	Hint    string // how to fix it, "" if the message says it
-	NoAgent bool   // no agent is configured
+	Hint    string // how to fix it, "" if Message says it already
+	NoAgent bool   // the reason is that no agent is configured
 }
 
-// String returns "file:line: message", without unknown parts.
+// String returns "file:line: message". It leaves out the file and the line if they are unknown.
 func (f Finding) String() string {
 	switch {
 	case f.File == "":
@@ -28,12 +28,12 @@ func (f Finding) String() string {
 	}
 }
 
-// sortFindings sorts findings by line; findings of one line stay in the order in which they were found.
+// sortFindings sorts findings by line. Findings of the same line keep their order.
 func sortFindings(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// Findingf formats a finding: the message and, after a line break, the hint.
+// Findingf returns a finding from a formatted text: the first line is the message, the rest is the hint.
 func Findingf(format string, args ...any) Finding {
 	message, hint, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
 	return Finding{Message: message, Hint: hint}

@@ -2,7 +2,8 @@ package workflows
 
 import "slices"
 
-// check handles the three kinds of gates: a gate of the configuration, the use of one, and a gate of a workflow.
+// check checks a gate and fills in its defaults. There are three kinds: a gate defined in the configuration, the use of
+// such a gate in a workflow, and a gate defined in a workflow.
 func (g *Gate) check(r *reader, at string) {
 	if r.has(at, "use") {
 		r.refuse(at, " belongs to the definition of the gate that it uses, in .wfs/config.yaml",
@@ -32,7 +33,7 @@ func (g *Gate) check(r *reader, at string) {
 	*g = Gate{Name: g.Name, Document: g.Document, Needs: g.Needs, Changes: g.Changes, Where: InPlace, Expect: ExpectPass}
 }
 
-// refuse reports keys that are not allowed in this place.
+// refuse reports each of these keys that is present, with the problem: they are not allowed in this place.
 func (r *reader) refuse(at, problem string, keys ...string) {
 	for _, key := range keys {
 		if r.has(at, key) {
@@ -60,7 +61,7 @@ func (g *Gate) checkRun(r *reader, at string) {
 	g.dropDefaults()
 }
 
-// dropDefaults clears fields with default values.
+// dropDefaults clears fields that have their default values, so that they are not part of a plan.
 func (g *Gate) dropDefaults() {
 	if g.When == WhenAttempt {
 		g.When = ""
@@ -70,6 +71,6 @@ func (g *Gate) dropDefaults() {
 	}
 }
 
-// UseAll stands for all gates of the configuration in a phase; with ExpectRed, for those with per-test results. If
-// there are none, a person approves the result of the phase.
+// UseAll as the value of `use` stands for all gates of the configuration; with ExpectRed, for all gates with per-test
+// results. If there are no such gates, a person approves the result of the phase.
 const UseAll = "all"

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// path returns the path of a phase in its file.
+// path returns the path that names a phase in findings.
 func (p *Phase) path() string { return "phases." + clip(string(p.Name)) }
 
-// checkGateNames reports different gates with the same name: evidence is kept by gate name.
+// checkGateNames reports different gates with the same name. Names must be unique because results are stored by gate
+// name.
 func (w *Workflow) checkGateNames(r *reader) {
 	first := map[string]Gate{}
 	for _, p := range w.Phases {
@@ -31,17 +32,17 @@ func (w *Workflow) checkGateNames(r *reader) {
 	}
 }
 
-// graph has the targets of the phases of a workflow.
+// graph has the phases that each phase of a workflow can lead to.
 type graph struct {
 	*reader
 	w     *Workflow
 	names []string
-	start PhaseName // without typing mistakes
+	start PhaseName // the start phase, after correction of a typing mistake
 	next  map[PhaseName][]PhaseName
 }
 
-// checkGraph reports targets that do not exist, phases that cannot be reached, and phases that never lead to the end. A
-// target that could not be read, or that is a typing mistake, causes no further findings.
+// checkGraph reports targets of phases that do not exist, phases that cannot be reached, and phases from which the end
+// cannot be reached. A target that was unreadable or mistyped causes no further findings.
 func (w *Workflow) checkGraph(r *reader) {
 	g := graph{reader: r, w: w, start: w.Start, next: map[PhaseName][]PhaseName{}}
 	for _, p := range w.Phases {
@@ -57,7 +58,8 @@ func (w *Workflow) checkGraph(r *reader) {
 		for _, v := range []Verdict{Pass, Fail} {
 			target := g.checkTarget(p, v)
 			laps = laps || target == NextLap || target == anywhere
-			if target == NextLap { // the end of a lap leads to the start, and after the last lap to done
+			// after a lap, the next one begins at the start phase; after the last lap the work is done
+			if target == NextLap {
 				g.next[p.Name] = append(g.next[p.Name], g.start, Done)
 			} else {
 				g.next[p.Name] = append(g.next[p.Name], target)
@@ -70,7 +72,7 @@ func (w *Workflow) checkGraph(r *reader) {
 	g.checkReach()
 }
 
-// checkReach reports phases that cannot be reached, and phases that never lead to the end.
+// checkReach reports phases that cannot be reached, and phases from which the end cannot be reached.
 func (g *graph) checkReach() {
 	reached := from(g.start, g.next)
 	for _, p := range g.w.Phases {
@@ -84,7 +86,8 @@ func (g *graph) checkReach() {
 	}
 }
 
-// checkTarget reports a mistake in one target and returns the target that was probably meant, or anywhere.
+// checkTarget reports a mistake in the target of phase p for verdict v. It returns the target, or the target that was
+// probably meant, or `anywhere`.
 func (g *graph) checkTarget(p Phase, v Verdict) PhaseName {
 	target, at := p.On[v], p.path()+".on."+string(v)
 	switch outside := target == Done || target == NextLap; {
@@ -101,10 +104,11 @@ func (g *graph) checkTarget(p Phase, v Verdict) PhaseName {
 	return target
 }
 
-// anywhere is an unknown target. It suppresses findings that depend on it.
+// anywhere stands for an unknown target. It may lead to any phase, so findings that depend on the target are not
+// reported.
 const anywhere PhaseName = ""
 
-// from returns all phases that can be reached from a phase, including itself.
+// from returns all phases that can be reached from the phase `start`, including itself.
 func from(start PhaseName, next map[PhaseName][]PhaseName) map[PhaseName]bool {
 	reached := map[PhaseName]bool{start: true}
 	for queue := []PhaseName{start}; len(queue) > 0; queue = queue[1:] {
@@ -118,7 +122,7 @@ func from(start PhaseName, next map[PhaseName][]PhaseName) map[PhaseName]bool {
 	return reached
 }
 
-// SameGate reports whether two gates are equal, apart from what is expected of them.
+// SameGate reports whether two gates are equal, except for their expected result and the number of runs that must pass.
 func SameGate(a, b Gate) bool {
 	a.Expect, b.Expect = "", ""
 	a.Stable, b.Stable = 0, 0

@@ -8,8 +8,8 @@ import (
 //go:embed help.txt
 var helpText string
 
-// help describes every object and every key, with an underscore for each dash, for the JSON Schemas and for findings
-// about missing keys. A line that begins with blanks continues the line before.
+// help has a description of every object and every key, for JSON Schemas and for findings about missing keys. Keys are
+// written with underscores instead of dashes. In help.txt, a line that begins with blanks continues the previous line.
 var help = parseHelp(helpText)
 
 func parseHelp(text string) map[string]string {

@@ -6,32 +6,33 @@ import (
 	"slices"
 )
 
-// Reveal says what agents learn about hold-out tests that fail.
+// Reveal says what agents are told about failing hold-out tests.
 type Reveal string
 
 const (
-	RevealCount Reveal = "count" // their number
-	RevealNames Reveal = "names" // their names
+	RevealCount Reveal = "count" // the number of failing tests
+	RevealNames Reveal = "names" // the names of failing tests
 )
 
-// Holdout are tests that agents never see: files that are added to finished work in a clean tree. A plan has data to
-// identify the files, but not the files.
+// Holdout describes hold-out tests: tests that agents never see. Their files are added to finished work in a clean
+// tree. A plan identifies the files by a digest, but does not contain them.
 type Holdout struct {
 	Digest string `json:"digest"` // SHA-256 of the files, in hexadecimal
 	Files  int    `json:"files"`
-	// Gate runs them; nil: the gates that the finished work has passed.
+	// Gate is the gate that runs the hold-out tests; nil means the gates that the finished work has passed.
 	Gate   *Gate  `json:"gate,omitempty"`
-	Reveal Reveal `json:"reveal,omitempty"` // "" is RevealCount
+	Reveal Reveal `json:"reveal,omitempty"` // "" means RevealCount
 }
 
-// HoldoutConfig says how hold-out tests run, wherever they come from.
+// HoldoutConfig configures how hold-out tests run.
 type HoldoutConfig struct {
-	Gate   string `json:"gate,omitempty" is:"name"` // name of a gate
+	Gate   string `json:"gate,omitempty" is:"name"` // name of the gate that runs them
 	Reveal Reveal `json:"reveal,omitempty" is:"count|names" default:"count"`
 }
 
-// ResolveHoldout applies the configuration to hold-out tests, whose digest and number of files are set. It returns nil
-// for nil.
+// ResolveHoldout returns a copy of `h`, whose digest and number of files are set, with the gate and the Reveal of the
+// configuration. It returns nil if `h` is nil, or if the configuration names an unsuitable gate; then there is a
+// finding.
 func ResolveHoldout(h *Holdout, c *Config) (*Holdout, []Finding) {
 	if h == nil {
 		return nil, nil

@@ -14,36 +14,36 @@ import (
 // Source is the layer of configuration that a setting comes from.
 type Source string
 
-// The layers. Each overrides the ones before it.
+// The layers of configuration, from the lowest to the highest. Each overrides the ones before it.
 const (
 	FromDefault     Source = "default"
-	FromUser        Source = "user"        // the user's own file, for all repositories
-	FromRepository  Source = "repository"  // .wfs/config.yaml, which every clone has
-	FromLocal       Source = "local"       // .wfs/local.yaml, untracked: this clone's own
-	FromEnvironment Source = "environment" // a variable
-	FromFlag        Source = "flag"        // of the command line
+	FromUser        Source = "user"        // the user's own file for all repositories
+	FromRepository  Source = "repository"  // .wfs/config.yaml, which is committed and therefore in every clone
+	FromLocal       Source = "local"       // .wfs/local.yaml, which is untracked and belongs to one clone
+	FromEnvironment Source = "environment" // an environment variable
+	FromFlag        Source = "flag"        // a flag on the command line
 )
 
 // Layer is one source of settings: a file, or a single setting from a variable or flag.
 type Layer struct {
 	Source Source
-	Name   string // the name in findings: a path, $WFS_AGENT, --agent
-	Text   []byte // of a file
-	// Key and Value are set instead of Text: "agent.command", "claude -p".
+	Name   string // name of the layer in findings: a path, $WFS_AGENT, --agent
+	Text   []byte // content, if the layer is a file
+	// Key and Value are set instead of Text if the layer is a single setting: "agent.command", "claude -p".
 	Key, Value string
 }
 
 // Setting is one effective value.
 type Setting struct {
 	Key    string // "agent.command", "gates.tests.run"
-	Value  any    // as in the file: string, float64, bool, or lists and mappings of those
+	Value  any    // the value as in the file: a string, float64 or bool, or lists and mappings of them
 	Source Source
-	Name   string // of the layer; "" for a default
-	Line   int    // from 1; 0 if the layer is not a file
-	run    bool   // a command
+	Name   string // name of the layer, "" for a default
+	Line   int    // line in the layer's file, from 1; 0 if the layer is not a file
+	run    bool   // the value is a command
 }
 
-// Text returns the value for display: a text unchanged, a list with its items in a row.
+// Text returns the value for display. A list is shown with its items separated by spaces.
 func (s Setting) Text() string { return plainText(s.Value) }
 
 func plainText(v any) string {
@@ -63,10 +63,10 @@ func plainText(v any) string {
 // Settings is the result of merging all layers of configuration.
 type Settings struct {
 	Config Config
-	List   []Setting // in the order of the table; defaults too
+	List   []Setting // all effective settings in the order of the types' fields, including defaults
 }
 
-// Get returns the setting with this key, or false if it has no value.
+// Get returns the setting with a key. It returns false if the key has no value.
 func (s *Settings) Get(key string) (Setting, bool) {
 	i := slices.IndexFunc(s.List, func(x Setting) bool { return x.Key == key })
 	if i < 0 {
@@ -80,10 +80,10 @@ func (s *Settings) Commands() []Setting {
 	return slices.DeleteFunc(slices.Clone(s.List), func(x Setting) bool { return !x.run })
 }
 
-// Read reads and merges the layers of a configuration, the lowest first; cs are the agents that it may name. Mappings
-// are merged key by key. Any other value (a scalar, a list, a gate) completely replaces the value of a lower layer
-// under the same key. Each layer is checked separately. It returns all mistakes as findings; if there are any, the
-// settings are nil.
+// Read reads and merges the layers of a configuration, the lowest first. `cs` are the agents that the configuration may
+// name. Mappings are merged key by key. Any other value (a scalar, a list, a gate) replaces the whole value that a
+// lower layer has under the same key. Each layer is also checked by itself. All mistakes are returned as findings; if
+// there are any, the settings are nil.
 func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
 	s := &Settings{Config: Config{Version: FormatVersion, Gates: map[string]Gate{}, Cards: cs}}
 	into := reflect.ValueOf(&s.Config).Elem()
@@ -113,7 +113,7 @@ func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
 	return s, nil
 }
 
-// root returns the document of a layer. For a single setting, it builds one.
+// root returns the YAML document of a layer. For a layer that is a single setting, it builds such a document.
 func (r *reader) root(l *Layer) *yaml.Node {
 	if l.Key == "" {
 		root := r.load(l.Text)
@@ -134,8 +134,8 @@ func (c *Config) check(*reader, string) {
 	c.Budget.CallsPerHour = c.Limits.CallsPerHour
 }
 
-// replace deletes settings of lower layers that this one replaces by choosing another of the keys that exclude each
-// other.
+// replace deletes settings of lower layers that conflict with this layer: if it sets one of several keys that exclude
+// each other (such as `use` and `command` of an agent), the other keys and their details are deleted.
 func (r *reader) replace(given map[string]*yaml.Node, at string, o *object, v reflect.Value) {
 	for _, chosen := range o.either {
 		n := given[chosen]
@@ -149,7 +149,8 @@ func (r *reader) replace(given map[string]*yaml.Node, at string, o *object, v re
 	}
 }
 
-// raises reports whether a repository sets a key that it may only lower to a higher value than the user's own file.
+// raises reports whether the repository's layer sets a limit to a higher value than the user's own file. A repository
+// may only lower such limits.
 func (r *reader) raises(n *yaml.Node, key string) bool {
 	own := r.settings[key]
 	return own.Source == FromUser && r.layer.Source == FromRepository && amount(n.Value) > amount(own.Text())
@@ -163,7 +164,8 @@ func amount(text string) float64 {
 	return f
 }
 
-// visitKeys calls see for every key of an object, in the order of its type, below the names that v has.
+// visitKeys calls `see` for every key of an object, in the order of the type's fields. For a mapping by name it visits
+// the names that `v` has.
 func visitKeys(prefix string, o *object, v reflect.Value, see func(path string, k *key)) {
 	for i := range o.keys {
 		k := &o.keys[i]
@@ -184,7 +186,8 @@ func visitKeys(prefix string, o *object, v reflect.Value, see func(path string, 
 	}
 }
 
-// SettingKeys returns every key of a configuration, with NAME in place of a name: "gates.NAME.run".
+// SettingKeys returns all keys of a configuration. Where a key contains a name that users choose, it has NAME:
+// "gates.NAME.run".
 func SettingKeys() []string {
 	var keys []string
 	c := Config{Agents: map[string]Agent{"NAME": {}}, Gates: map[string]Gate{"NAME": {}}}

@@ -15,26 +15,26 @@ import (
 	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
-// reader stores the values of a file in the fields of its types, and collects findings, one for each mistake. A value's
-// path ("gates.tests.run") names it in findings, and is its key as a setting.
+// reader reads a YAML file into the fields of Go types, and collects one finding for each mistake. The path of a value
+// ("gates.tests.run") names it in findings, and is the key of its setting.
 type reader struct {
 	file     string
-	layer    *Layer // of a configuration, nil in other files
-	cards    Cards  // cards that a configuration may name
+	layer    *Layer // the layer of configuration that is read, nil for other files
+	cards    Cards  // known agents, which the file may name
 	findings []Finding
-	lines    map[string]int       // lines of the values in the file, by path
-	names    map[string][2]string // names of gates, phases and agents with their files, by path in small letters
-	settings map[string]Setting   // of all layers, by path; nil in other files
+	lines    map[string]int       // line of each value in the file, by path
+	names    map[string][2]string // names of gates, phases and agents with the files that have them, by lower-case path
+	settings map[string]Setting   // settings of all layers so far, by path; nil for other files
 }
 
-// checker is implemented by types with rules that no tag expresses.
+// checker is implemented by types with rules that field tags cannot express.
 type checker interface {
 	check(r *reader, at string)
 }
 
 var inMany = lazyregexp.New(`(phase|gate|agent)s\.([^.]+)`)
 
-// fail reports a mistake in a value. The message continues the name of the value ("gate tests: run").
+// fail reports a mistake in the value at a path. The message is appended to the name of the value ("gate tests: run").
 func (r *reader) fail(at, message string, args ...any) { r.failIn(r.lines[at], at, message, args...) }
 
 func (r *reader) failIn(line int, at, message string, args ...any) {
@@ -47,7 +47,7 @@ func (r *reader) failIn(line int, at, message string, args ...any) {
 	r.findings = append(r.findings, f)
 }
 
-// has reports whether an object has a key.
+// has reports whether the object at a path has this key in the file.
 func (r *reader) has(at, key string) bool {
 	_, ok := r.lines[below(at, key)]
 	return ok
@@ -78,7 +78,7 @@ func describe(n *yaml.Node) string {
 	return clip(n.Value)
 }
 
-// value reads a value of this shape into v.
+// value reads a node into v, as a value of shape s. It reports mistakes.
 func (r *reader) value(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	if r.lines[at] = n.Line; n.Kind == yaml.AliasNode {
 		return // already reported
@@ -114,7 +114,7 @@ func (r *reader) value(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	}
 }
 
-// made returns a new value of a type, with the defaults of its object, if it is one.
+// made returns a new value of type t. If it is an object, its fields have their defaults.
 func made(t reflect.Type, o *object) reflect.Value {
 	v := reflect.New(t).Elem()
 	if o == nil {
@@ -143,10 +143,10 @@ func setWord(word string, s *shape, v reflect.Value) {
 	}
 }
 
-// maxDuration is the maximum time-out: a week. A longer one is a mistyped unit.
+// maxDuration is the maximum time-out: a week. A longer time-out is probably a mistyped unit.
 const maxDuration = 7 * 24 * time.Hour
 
-// scalar reads a number, a boolean, or a text with its own notation.
+// scalar reads a number, a boolean, or a text with a notation, such as a duration.
 func (r *reader) scalar(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	if s.kind == aWord {
 		hint := ""
@@ -166,7 +166,8 @@ func (r *reader) scalar(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	}
 }
 
-// scalars read values of these kinds. They return a description of valid values, and whether this is one.
+// scalars has a function for each kind of scalar, which reads a node into v. It returns a description of valid values
+// for messages, and whether the node has one.
 var scalars = map[kind]func(n *yaml.Node, s *shape, v reflect.Value) (want string, ok bool){
 	aNumber: func(n *yaml.Node, s *shape, v reflect.Value) (string, bool) {
 		number, err := strconv.Atoi(n.Value)
@@ -192,7 +193,7 @@ var scalars = map[kind]func(n *yaml.Node, s *shape, v reflect.Value) (want strin
 		v.SetInt(int64(d))
 		return fmt.Sprintf("a duration (90s, 10m, 1h30m), at most %dh", int(maxDuration.Hours())), ok
 	},
-	aSize: func(n *yaml.Node, _ *shape, v reflect.Value) (string, bool) { // units are 1024 times each other
+	aSize: func(n *yaml.Node, _ *shape, v reflect.Value) (string, bool) { // each unit is 1024 times the one before
 		ok := spelling.SizeText.MatchString(n.Value)
 		if digits := len(n.Value) - 2; ok {
 			size, _ := strconv.ParseInt(n.Value[:digits], 10, 64)
@@ -225,7 +226,9 @@ func (r *reader) object(n *yaml.Node, at string, o *object, v reflect.Value) {
 	}
 }
 
-// mappingFor returns the mapping of an object, also for a short value; nil if the value is neither.
+// mappingFor returns the mapping for an object. If the file has only a short value in its place (`agent: claude`), it
+// returns a mapping with that value under the right key. It returns nil, and reports a mistake, if the value is
+// neither.
 func (r *reader) mappingFor(n *yaml.Node, at string, o *object) *yaml.Node {
 	if n.Kind != yaml.MappingNode && o.short != "" {
 		short := o.short
@@ -247,7 +250,7 @@ func (r *reader) mappingFor(n *yaml.Node, at string, o *object) *yaml.Node {
 	return n
 }
 
-// given returns the values of the keys in a mapping.
+// given returns the values of a mapping by key. It reports unknown and forbidden keys.
 func (r *reader) given(n *yaml.Node, at string, o *object) map[string]*yaml.Node {
 	given := map[string]*yaml.Node{}
 	for _, e := range r.entries(n, at) {
@@ -267,7 +270,7 @@ func (r *reader) given(n *yaml.Node, at string, o *object) map[string]*yaml.Node
 	return given
 }
 
-// setting reads the value of a key, and records it as a setting.
+// setting reads the value of a key into v. In a configuration, it also records the value as a setting.
 func (r *reader) setting(n *yaml.Node, at string, k *key, v reflect.Value) {
 	known := r.settings != nil && k.value.kind < aMap
 	if known && k.value.lowers && r.raises(n, at) {
@@ -281,14 +284,15 @@ func (r *reader) setting(n *yaml.Node, at string, k *key, v reflect.Value) {
 
 type entry struct{ key, value *yaml.Node }
 
-// entries returns the entries of a mapping whose keys are text and occur once.
+// entries returns the entries of a mapping. It reports and skips keys that are not text or occur twice.
 func (r *reader) entries(n *yaml.Node, at string) []entry {
 	first := map[string]int{}
 	var entries []entry
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		switch line, twice := first[key.Value]; {
-		case key.Kind == yaml.AliasNode, key.ShortTag() == "!!merge" && value.Kind == yaml.AliasNode: // reported
+		// reported by prepare
+		case key.Kind == yaml.AliasNode, key.ShortTag() == "!!merge" && value.Kind == yaml.AliasNode:
 		case key.Kind != yaml.ScalarNode, key.ShortTag() == "!!null":
 			r.failIn(key.Line, at, ": a key must be text, not %s", describe(key))
 		case twice:
@@ -301,8 +305,8 @@ func (r *reader) entries(n *yaml.Node, at string) []entry {
 	return entries
 }
 
-// mapping reads a mapping of names to values. A value of a higher layer replaces the value with the same name
-// completely.
+// mapping reads a mapping of names to values. If a lower layer has a value under the same name, the new value replaces
+// all of it.
 func (r *reader) mapping(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	slice := v.Kind() == reflect.Slice
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 && slice {
@@ -336,8 +340,8 @@ func (r *reader) mapping(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	}
 }
 
-// name refuses a name that differs from another only in upper and lower case, as some file systems cannot distinguish
-// them.
+// name reports a name that differs from an earlier one only in upper and lower case, because some file systems cannot
+// distinguish the two.
 func (r *reader) name(key *yaml.Node, at string) {
 	low := strings.ToLower(at)
 	other, there := r.names[low]
@@ -349,11 +353,11 @@ func (r *reader) name(key *yaml.Node, at string) {
 	}
 }
 
-// list reads a list with at least one item.
+// list reads a list. An empty list is a mistake.
 func (r *reader) list(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	if n.Kind != yaml.SequenceNode {
 		noun := s.of.noun
-		if noun == "" { // gates, needs
+		if noun == "" { // the key itself is the noun: gates, needs
 			noun = at[strings.LastIndex(at, ".")+1:]
 		}
 		r.wrong(n, at, "a list of "+noun)
@@ -369,7 +373,8 @@ func (r *reader) list(n *yaml.Node, at string, s *shape, v reflect.Value) {
 		if s.of.kind == anObject {
 			path = below(at, strconv.Itoa(i+1))
 		}
-		if i == 0 || s.of.noun != isText.noun || item.Value != "" || item.ShortTag() != "!!str" { // a word may be empty
+		// the words after the first may be empty
+		if i == 0 || s.of.noun != isText.noun || item.Value != "" || item.ShortTag() != "!!str" {
 			r.value(item, path, s.of, value)
 		}
 		if s.of.kind == aVariable && !value.IsZero() && slices.Contains(v.Interface().([]string), value.String()) {
@@ -382,7 +387,7 @@ func (r *reader) list(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	}
 }
 
-// text reads a text that is not blank and that satisfies its shape.
+// text returns a text. It reports a text that is blank or does not satisfy its shape, and returns "" for it.
 func (r *reader) text(n *yaml.Node, at string, s *shape) string {
 	if n.ShortTag() != "!!str" {
 		r.wrong(n, at, "text")
@@ -417,15 +422,16 @@ func (r *reader) text(n *yaml.Node, at string, s *shape) string {
 	return ""
 }
 
-// isControl reports characters that no workflow needs and that can mislead a terminal or end a C string.
+// isControl reports whether c is a control character that no workflow needs and that could mislead a terminal or end a
+// C string. Line breaks and tabs are allowed.
 func isControl(c rune) bool {
 	return c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0
 }
 
-// quote formats a text of unknown content and length for a message.
+// quote returns a text in quotes for use in a message, shortened if it is long.
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
-// clip shortens a text for a message and replaces characters that are not printable.
+// clip shortens a text for use in a message, and replaces characters that are not printable.
 func clip(s string) string {
 	const most = 60
 	if runes := []rune(s); len(runes) > most {

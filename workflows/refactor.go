@@ -1,18 +1,19 @@
 package workflows
 
-// Refactor says when the phase that tidies up code is entered.
+// Refactor says when the phase that only tidies up code is entered.
 type Refactor string
 
 const (
 	RefactorAlways Refactor = "always"
-	RefactorAuto   Refactor = "auto" // if a lap changed at least SmallLap lines of code
+	RefactorAuto   Refactor = "auto" // only if the lap changed at least SmallLap lines of code
 )
 
-// SmallLap is the minimum number of lines of code, without tests, that a lap must change to be tidied up with
-// RefactorAuto.
+// SmallLap is the number of lines of code, without tests, that a lap must change at least for RefactorAuto to enter the
+// phase.
 const SmallLap = 20
 
-// Tidying returns the phase after the one that makes red tests pass, nil for none.
+// Tidying returns the phase that tidies up code: the one after the phase that makes red tests pass. It returns nil if
+// there is none.
 func (w *Workflow) Tidying() *Phase {
 	red := w.Red()
 	if red == nil {

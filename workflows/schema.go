@@ -14,14 +14,14 @@ const (
 	CardSchemaFile     = "agent.schema.json"
 )
 
-// ConfigSchema returns the JSON Schema (draft-07) of configuration files. An editor that checks against it finds most
-// of the mistakes that wfs refuses, and reports nothing that wfs accepts.
+// ConfigSchema returns the JSON Schema (draft-07) of configuration files. It accepts everything that wfs accepts, and
+// rejects most of the mistakes that wfs reports, so that an editor can check files with it.
 func ConfigSchema() []byte { return writeSchema(configObject, ConfigSchemaFile, "wfs configuration") }
 
-// WorkflowSchema returns the JSON Schema (draft-07) of workflow files, with the same promise as ConfigSchema.
+// WorkflowSchema returns the JSON Schema (draft-07) of workflow files. It is as strict as ConfigSchema.
 func WorkflowSchema() []byte { return writeSchema(workflowObject, WorkflowSchemaFile, "wfs workflow") }
 
-// schema has those keywords of JSON Schema that wfs uses.
+// schema is a JSON Schema, with the keywords that wfs uses.
 type schema struct {
 	Schema        string             `json:"$schema,omitempty"`
 	ID            string             `json:"$id,omitempty"`
@@ -56,7 +56,7 @@ func writeSchema(o *object, file, title string) []byte {
 	return IndentedJSON(s)
 }
 
-// definitions are the objects of a file by name, each written once.
+// definitions has the schema of each object of a file, by name.
 type definitions map[string]*schema
 
 func (d definitions) object(o *object) *schema {
@@ -91,8 +91,8 @@ func (d definitions) object(o *object) *schema {
 	return s
 }
 
-// excluded returns the combinations of keys that are not allowed: two that exclude each other, or one of `with` without
-// the first of `either`.
+// excluded returns a schema of the combinations of keys that are not allowed: two keys that exclude each other, or a
+// key of o.with without the first key of o.either. It returns nil for none.
 func excluded(o *object) *schema {
 	var pairs []*schema
 	for i, a := range o.either {
@@ -100,7 +100,7 @@ func excluded(o *object) *schema {
 			pairs = append(pairs, &schema{Required: []string{b, a}})
 		}
 	}
-	for _, k := range o.with { // invalid without the first of them
+	for _, k := range o.with { // k is invalid without the first key of either
 		pairs = append(pairs, &schema{Required: []string{k}, Not: &schema{Required: o.either[:1]}})
 	}
 	switch len(pairs) {
@@ -153,7 +153,7 @@ func (d definitions) shape(v shape) *schema {
 	}
 }
 
-// defaultValue returns the default of a key in the form that a file has, nil for none.
+// defaultValue returns the default of a key as it would be in a file, nil for none.
 func defaultValue(k *key) any {
 	if k.fallback == "" {
 		return nil
@@ -161,14 +161,14 @@ func defaultValue(k *key) any {
 	return plainValue(&yaml.Node{Kind: yaml.ScalarNode, Value: k.fallback})
 }
 
-// IndentedJSON returns JSON for display and digests.
+// IndentedJSON returns a value as indented JSON. The text is stable, so that its digest can be compared.
 func IndentedJSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // commands are full of < > &
+	enc.SetEscapeHTML(false) // commands often contain < > &, which must stay readable
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
-		panic(err) // texts, numbers and truth values only
+		panic(err) // cannot fail: the values are texts, numbers and booleans
 	}
 	return b.Bytes()
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Suggest returns the known word that is most similar to a mistyped one, or "".
+// Suggest returns the known word that is most similar to a mistyped one, "" if none is similar enough.
 func Suggest(word string, known []string) string {
 	word = plain(word)
 	if n := utf8.RuneCountInString(word); n == 0 || n > 40 {
@@ -14,7 +14,7 @@ func Suggest(word string, known []string) string {
 	}
 	best, least := "", 3
 	for _, k := range known {
-		// Half of the word must match: "use" does not suggest "run".
+		// More than half of the word must match: "use" does not suggest "run".
 		if d := distance(word, plain(k)); d < least && 2*d < max(len(word), len(k)) {
 			best, least = k, d
 		}
@@ -22,10 +22,11 @@ func Suggest(word string, known []string) string {
 	return best
 }
 
-// plain makes the usual spellings of a key equal: no_progress, No-Progress.
+// plain converts a key to lower case with dashes, so that its usual spellings become equal: no_progress, No-Progress.
 func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
 
-// distance returns how many runes to insert, delete, replace or swap with their neighbour to turn a into b.
+// distance returns the edit distance of a and b: how many runes must be inserted, deleted, replaced, or swapped with
+// their neighbour.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
@@ -49,7 +50,7 @@ func distance(a, b string) int {
 	return last[len(y)]
 }
 
-// Alternatives returns a hint for an unknown word: the most similar known word, or all of them.
+// Alternatives returns a hint for an unknown word: the most similar known word, or all known words if none is similar.
 func Alternatives(word string, known []string) string {
 	if near := Suggest(word, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)

@@ -22,47 +22,47 @@ import (
 //	key       the name of the key, if it differs from JSON
 //	default   the default value, in the notation of the file
 //	or        words that are valid in place of a value
-//	holds     places, exactly one of which must occur in a command line
+//	holds     placeholders, of which a command line must have exactly one
 //	names     valid names in a mapping: a name from shapes
 //	object    name of the value's object, if it differs from its type; only: the key belongs to that object alone
 //	personal  why a repository's configuration may not set it
-//	alternatives  groups of keys, exactly one of which must be present; for short, either and with see object
+//	alternatives  groups of keys, of which exactly one must be present. The tags short, either and with: see object
 
-// object is a mapping with a fixed set of keys.
+// object describes a mapping with a fixed set of keys.
 type object struct {
 	name  string
 	about string
 	keys  []key
-	oneOf [][]string // alternatives
-	// short is the key to use when the value is not a mapping: `agent: claude -p` sets its command.
+	oneOf [][]string // groups of keys, of which exactly one group must be present
+	// short is the key to set if the value in the file is not a mapping: `agent: claude -p` sets the agent's command.
 	short string
-	// either names keys that exclude each other. If two layers have different ones, the higher layer's replaces the
-	// lower's.
+	// either has keys that exclude each other. If two layers set different ones of them, the key of the higher layer
+	// replaces the key of the lower one.
 	either []string
-	// with are keys that are valid only together with the first of either.
+	// with has keys that are valid only together with the first key of either.
 	with []string
 }
 
 type key struct {
 	name     string
-	about    string // one or two sentences, shown by editors
+	about    string // description of one or two sentences, which editors show
 	value    shape
-	fallback string // default
+	fallback string // the default value as text
 	field    int
 }
 
-// shape describes the valid values of a key.
+// shape describes the valid values of a key of an object.
 type shape struct {
 	kind      kind
-	words     []string            // of aWord; of other kinds: words that are valid in place of a value
-	low, high int                 // of aNumber
-	pattern   string              // of a text, or of the names in a mapping, for the schema
+	words     []string            // the valid words of aWord; for other kinds, words that are valid instead of a value
+	low, high int                 // bounds of aNumber
+	pattern   string              // pattern of a text, or of the names in a mapping, for the JSON Schema
 	line      bool                // the text is one line
 	problem   func(string) string // returns the problem with a text, or with a mapping's name; "" for none
-	before    string              // comes between key and text in that message
-	noun      string              // the noun for the items of a list
-	places    []string            // a command line needs exactly one of these places; nil: not checked
-	of        *shape              // items of a list, values of a mapping
+	before    string              // text between the key and the value in messages about a problem
+	noun      string              // noun for the items of a list in messages
+	places    []string            // placeholders, of which a command line needs exactly one; nil: not checked
+	of        *shape              // shape of the items of a list, or of the values of a mapping
 	object    *object
 	required  bool
 	personal  string
@@ -74,27 +74,28 @@ type kind int
 const (
 	_ kind = iota
 	aVersion
-	aText     // not blank
+	aText     // any text that is not blank
 	aVariable // name of an environment variable
-	aWord     // one of words
-	aNumber   // whole, from low to high
+	aWord     // one of the words
+	aNumber   // a whole number from low to high
 	aMoney    // dollars
 	aTruth    // true or false
 	aDuration // 90s, 10m
 	aSize     // 500KB, 10MB
 	aCommand  // text for the shell, or a list of arguments
-	aList     // of values, not empty
-	aMap      // of names to values; layers merge it by name
+	aList     // a list with at least one item
+	aMap      // a mapping of names to values; layers are merged by name
 	anObject
 )
 
-// Patterns of texts. They also match some values that wfs refuses by further rules (a duration of more than a week).
+// Patterns of texts for the JSON Schema. They also match some values that wfs refuses for other reasons (a duration of
+// more than a week).
 const (
 	notBlank        = `\S`
 	durationPattern = `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$`
 )
 
-// shapes are the shapes of texts and numbers with a notation of their own.
+// shapes has the shapes of texts and numbers with special rules, by the name that the tag `is` uses.
 var shapes = map[string]shape{
 	"version": {kind: aVersion},
 	"text":    isText,
@@ -128,7 +129,7 @@ func phaseNameProblem(s string) string {
 
 var isText = shape{kind: aText, pattern: notBlank, noun: "words"}
 
-// oneLined returns the shape of a text of one line; problem checks it further.
+// oneLined returns the shape of a text of one line. `problem` returns what else is wrong with a text, "" for nothing.
 func oneLined(noun, before string, problem func(string) string) shape {
 	return shape{kind: aText, pattern: notBlank, line: true, noun: noun, before: before, problem: problem}
 }
@@ -144,7 +145,8 @@ var (
 	worktreeObject = objectOf(reflect.TypeFor[Worktree](), "worktree")
 )
 
-// objectOf returns the object of a type with this name, always the same one.
+// objectOf returns the object that describes the keys of type t under this name. It always returns the same object for
+// the same arguments.
 func objectOf(t reflect.Type, name string) *object {
 	id := name + " " + t.Name()
 	if objects[id] != nil {
@@ -180,7 +182,7 @@ func objectOf(t reflect.Type, name string) *object {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// shapeOf returns the shape of values of a type, under a key with these tags.
+// shapeOf returns the shape of a key's values from the Go type and the tags of its field.
 func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 	s := declared(tag.Get("is"))
 	s.personal = tag.Get("personal")
@@ -229,7 +231,7 @@ func declared(is string) shape {
 	return s
 }
 
-// setKind derives the kind of a value from its type, if the tag does not say it.
+// setKind derives the kind of a value from its Go type, if the tags do not determine it.
 func (s *shape) setKind(t reflect.Type, tag reflect.StructTag) {
 	switch {
 	case t == reflect.TypeFor[Command]():
@@ -247,7 +249,7 @@ func (s *shape) setKind(t reflect.Type, tag reflect.StructTag) {
 	}
 }
 
-// names returns the keys in the order of the table, for messages.
+// names returns the names of the object's keys in the order of the type's fields, for messages.
 func (o *object) names() []string {
 	var names []string
 	for _, k := range o.keys {
@@ -256,7 +258,7 @@ func (o *object) names() []string {
 	return names
 }
 
-// key returns the named key, or nil.
+// key returns the key with a name, nil for none.
 func (o *object) key(name string) *key {
 	if i := slices.Index(o.names(), name); i >= 0 {
 		return &o.keys[i]

@@ -6,10 +6,10 @@ import "slices"
 type Tamper string
 
 const (
-	TamperStrict Tamper = "strict" // the attempt fails; the second time in a row stops the session
-	TamperReview Tamper = "review" // a person approves or rejects it
-	TamperWarn   Tamper = "warn"   // it is reported wherever the work is shown
-	TamperOff    Tamper = "off"    // it is not checked
+	TamperStrict Tamper = "strict" // the attempt fails; a second such attempt in a row stops the session
+	TamperReview Tamper = "review" // a person approves or rejects the changed tests
+	TamperWarn   Tamper = "warn"   // the change is only reported, wherever the work is shown
+	TamperOff    Tamper = "off"    // changes of tests are not checked
 )
 
 // Red returns the phase in which failing tests are written, nil for none.
@@ -22,12 +22,14 @@ func (w *Workflow) Red() *Phase {
 	return nil
 }
 
-// WritesTests reports whether a gate of the phase expects red.
+// WritesTests reports whether a gate of the phase expects red, so that the phase has to write failing tests.
 func (p *Phase) WritesTests() bool {
 	return slices.ContainsFunc(p.Gates, func(g Gate) bool { return g.Expect == ExpectRed })
 }
 
-// TamperIn returns the policy of a phase. In a phase that writes tests, changes of tests are only reported.
+// TamperIn returns the policy that applies in a phase. A phase that writes tests may change tests, so changes are at
+// most reported there. The default is TamperStrict for workflows in which a phase writes tests, and TamperOff for
+// others.
 func (w *Workflow) TamperIn(p *Phase) Tamper {
 	t := w.Tamper
 	if p.Tamper != "" {

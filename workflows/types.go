@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// PhaseName names a phase inside one workflow, as its author wrote it ("RED").
+// PhaseName is the name of a phase in its workflow, such as "RED".
 type PhaseName string
 
-// Done and NextLap are the two targets of `on:` that are not phases: the end of the work, and the end of a lap.
+// Done and NextLap are the targets of `on:` that are not phases. NextLap ends a lap, and Done ends the work.
 const (
 	Done    PhaseName = "done"
 	NextLap PhaseName = "next-lap"
 )
 
-// Verdict is the engine's conclusion about one attempt.
+// Verdict is what wfs concludes about one attempt.
 type Verdict string
 
 const (
 	Pass    Verdict = "pass"
 	Fail    Verdict = "fail"
-	Blocked Verdict = "blocked" // the engine could not judge, or must not continue by itself
+	Blocked Verdict = "blocked" // wfs could not judge, or must not continue without a person
 )
 
-// Workflow is one checked workflow file.
+// Workflow is the content of a workflow file that was read and checked.
 type Workflow struct {
 	Version     int       `json:"version" is:"version required"`
 	Name        string    `json:"name" is:"name required"`
 	Description string    `json:"description,omitempty" is:"line"`
 	Start       PhaseName `json:"start" is:"name required"`
-	Laps        *Laps     `json:"laps,omitempty" is:""` // nil: the phases run once
+	Laps        *Laps     `json:"laps,omitempty" is:""` // nil: the workflow has no laps
 	Tamper      Tamper    `json:"tamper,omitempty" is:"strict|review|warn|off"`
 	Refactor    Refactor  `json:"refactor,omitempty" is:"always|auto"`
 	Phases      []Phase   `json:"phases" is:"required" names:"phase"` // in the order of the file
@@ -50,7 +50,8 @@ func (w *Workflow) Phase(name PhaseName) *Phase {
 	return nil
 }
 
-// LeadsTo reports whether work that passes in one phase reaches another one in the same lap.
+// LeadsTo reports whether work that passes phase `from`, and the phases that follow, reaches phase `to` in the same
+// lap.
 func (w *Workflow) LeadsTo(from, to PhaseName) bool {
 	seen := map[PhaseName]bool{}
 	for p := w.Phase(from); p != nil && !seen[p.Name]; p = w.Phase(p.On[Pass]) {
@@ -62,10 +63,11 @@ func (w *Workflow) LeadsTo(from, to PhaseName) bool {
 	return false
 }
 
-// Laps says that the phases run many times. With a checklist in the spec, a lap is one item. Without one, laps follow
-// until an attempt at the start phase adds nothing and reports that nothing is left, and this is approved.
+// Laps makes the phases run repeatedly. With a checklist in the spec, each lap is for one item. Without a checklist,
+// laps end when an attempt at the start phase adds nothing, the agent reports that nothing is left to do, and this is
+// approved.
 type Laps struct {
-	Agree Agree `json:"agree" is:"person|auto" default:"person"` // who agrees that nothing is left
+	Agree Agree `json:"agree" is:"person|auto" default:"person"` // who approves that nothing is left to do
 	Max   int   `json:"max" is:"1..1000" default:"50"`           // the maximum number of laps; 0 means DefaultMaxLaps
 }
 
@@ -77,7 +79,8 @@ const (
 	AgreeAuto   Agree = "auto"
 )
 
-// DefaultWorkflow returns the workflow of a configuration that names none. tdd needs a gate with per-test results.
+// DefaultWorkflow returns the workflow to use if the configuration names none: "tdd", or "loop" if no gate has the
+// per-test results that tdd needs.
 func (c *Config) DefaultWorkflow() string {
 	tells := func(g Gate) bool { return g.Format.PerTest() }
 	if len(c.Gates) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(c.Gates)), tells) {
@@ -86,31 +89,35 @@ func (c *Config) DefaultWorkflow() string {
 	return "tdd"
 }
 
-// DefaultMaxLaps bounds a run whose agent always finds one more thing to do.
+// DefaultMaxLaps is the default maximum number of laps. It stops an agent that always finds one more thing to do.
 const DefaultMaxLaps = 50
 
 // Phase is one step of a workflow: its runner, its gates, and the phase that follows each verdict.
 type Phase struct {
-	Name   PhaseName             `json:"name"`
-	Brief  string                `json:"brief,omitempty" is:"text"` // instructions for the agent
-	Run    Run                   `json:"run" is:"" or:"agent|human" default:"agent"`
-	Gates  []Gate                `json:"gates" is:"" object:"gateUse"`
-	Guards Guards                `json:"guards" is:""`
-	On     map[Verdict]PhaseName `json:"on"` // pass and fail; both are always present in a checked workflow
+	Name   PhaseName `json:"name"`
+	Brief  string    `json:"brief,omitempty" is:"text"` // instructions for the agent
+	Run    Run       `json:"run" is:"" or:"agent|human" default:"agent"`
+	Gates  []Gate    `json:"gates" is:"" object:"gateUse"`
+	Guards Guards    `json:"guards" is:""`
+	// the next phase after pass and after fail; a checked workflow always has both
+	On     map[Verdict]PhaseName `json:"on"`
 	Limits Limits                `json:"limits" is:""`
-	Tamper Tamper                `json:"tamper,omitempty" is:"strict|review|warn|off"` // instead of the workflow's
-	// Targets are the targets in the file, until they are moved to On.
+	// overrides the workflow's policy
+	Tamper Tamper `json:"tamper,omitempty" is:"strict|review|warn|off"`
+	// Targets has the targets while the file is read; check then moves them to On.
 	Targets on `json:"-" key:"on" is:"required"`
-	// Signal says how the agent's report counts besides the gates; "" is SignalAuto.
+	// Signal says how the agent's own report counts in addition to the gates; "" means SignalAuto.
 	Signal Signal `json:"signal,omitempty" is:"auto|veto|required" default:"veto"`
-	// HalfOpen names the agent for the last attempt before the breaker opens; "" is the phase's agent.
-	HalfOpen string   `json:"half_open,omitempty"`
-	Half     halfOpen `json:"-" key:"half-open" is:""` // in the file, until it is moved to HalfOpen
-	Review   *Review  `json:"review,omitempty" is:""`  // the phase is a review
-	// Approve: no gate judges this phase, so a person approves its work before the session is complete. Resolve sets
-	// it.
+	// HalfOpen is the name of the agent that makes the last attempt before the breaker stops the session; "" means the
+	// phase's agent.
+	HalfOpen string `json:"half_open,omitempty"`
+	// the value while the file is read; check then moves it to HalfOpen
+	Half   halfOpen `json:"-" key:"half-open" is:""`
+	Review *Review  `json:"review,omitempty" is:""` // if set, the phase is a review
+	// Approve means that no gate judges this phase, so a person must approve the work before the session is complete.
+	// plans.Resolve sets it.
 	Approve bool `json:"approve,omitempty"`
-	// Holdout: a pass of this phase requires a pass of the hold-out tests. They always run on finished work.
+	// Holdout means that this phase passes only if the hold-out tests pass. On finished work they run in any case.
 	Holdout bool `json:"holdout,omitempty" is:"" default:"false"`
 }
 
@@ -123,18 +130,18 @@ type halfOpen struct {
 	Agent string `is:"name required"`
 }
 
-// Run says what runs in a phase. Exactly one kind: an agent, a person, or a command of the workflow.
+// Run says what works in a phase: exactly one of an agent, a person, or a command of the workflow.
 type Run struct {
 	_     struct{} `alternatives:"command;agent"`
 	Agent bool     `json:"agent,omitempty"`
-	// Name, with Agent: an agent of this name instead of the session's.
+	// Name is the name of an agent that works instead of the session's agent. It may be set if Agent is.
 	Name string `json:"name,omitempty" key:"agent" is:"name"`
-	// Human: the session waits until a person approves or rejects.
+	// Human means that the session waits until a person approves or rejects the work.
 	Human   bool    `json:"human,omitempty"`
 	Command Command `json:"command,omitzero" is:""`
 }
 
-// Command is a command to execute: one string for `sh -c`, or an argument list that no shell sees.
+// Command is a command to execute: either one string for `sh -c`, or a list of arguments that is run without a shell.
 type Command struct {
 	Shell string   `json:"shell,omitempty"`
 	Argv  []string `json:"argv,omitempty"`
@@ -143,7 +150,7 @@ type Command struct {
 // IsZero reports whether there is no command.
 func (c Command) IsZero() bool { return c.Shell == "" && len(c.Argv) == 0 }
 
-// Text returns the command on one line, "" for none.
+// Text returns the command as one text for display, "" for none.
 func (c Command) Text() string { return cmp.Or(c.Shell, strings.Join(c.Argv, " ")) }
 
 // Format is the format of a gate's output.
@@ -159,10 +166,11 @@ const (
 	FormatMinitest Format = "minitest"     // output of Minitest with -v
 	FormatTRX      Format = "trx"          // the file of `dotnet test --logger trx`
 	FormatTAP      Format = "tap"          // Test Anything Protocol, as printed
-	FormatExit     Format = "exit-code"    // 0 passes; no results by test, so it cannot carry Expect red
+	// exit code 0 passes. There are no per-test results, so a gate with this format cannot have ExpectRed
+	FormatExit Format = "exit-code"
 )
 
-// Formats lists every format. Only the last one has no per-test results.
+// Formats returns all formats. Only the last one, FormatExit, has no per-test results.
 func Formats() []Format {
 	return []Format{FormatGoTest, FormatJUnit, FormatJest, FormatCargo, FormatUnittest,
 		FormatRSpec, FormatMinitest, FormatTRX, FormatTAP, FormatExit}
@@ -171,12 +179,13 @@ func Formats() []Format {
 // PerTest reports whether the format has per-test results.
 func (f Format) PerTest() bool { return f != FormatExit && slices.Contains(Formats(), f) }
 
-// InFiles reports whether results are a document: in $WFS_REPORT, in the files of Report, or in the output.
+// InFiles reports whether the results are a document, which the gate's command writes to $WFS_REPORT, to the files of
+// Gate.Report, or to its output.
 func (f Format) InFiles() bool {
 	return f == FormatJUnit || f == FormatJest || f == FormatRSpec || f == FormatTRX
 }
 
-// FormatNames returns the formats for a message: "a, b, c".
+// FormatNames returns the names of all formats for a message, separated by commas.
 func FormatNames() string { return strings.Join(formatWords(), ", ") }
 
 func formatWords() []string {
@@ -191,13 +200,15 @@ func formatWords() []string {
 type Where string
 
 const (
-	// Auto is clean if the gate has the same results there as in the work tree on the base, and in place otherwise.
+	// Auto means Clean if the gate had the same results in a clean tree as in the work tree when both ran on the base,
+	// and InPlace otherwise.
 	Auto    Where = "auto"
-	InPlace Where = "in-place" // in the session's work tree; ignored files are seen
-	Clean   Where = "clean"    // in a directory that holds the tree, and installed packages, and nothing else
+	InPlace Where = "in-place" // in the session's work tree, where it also sees ignored files
+	// in a clean tree: a directory with the files of the judged tree and installed packages, and nothing else
+	Clean Where = "clean"
 )
 
-// Expect is the result that a gate must have for the phase to pass.
+// Expect is the result that a gate must have for its phase to pass.
 type Expect string
 
 const (
@@ -214,125 +225,132 @@ const (
 	NeedTicked Need = "ticked" // no unticked task
 )
 
-// Gate is one check that the engine makes itself. Exactly one of Run, Document and Changes is its subject, or Use names
-// a gate that has one.
+// Gate is one check that wfs makes itself. Exactly one of Run, Document and Changes says what is checked, or Use names
+// a gate of the configuration.
 type Gate struct {
 	_ struct{} `only:"gate" alternatives:"run"`
 	_ struct{} `only:"gateUse" alternatives:"use;name run;name document;name changes"`
 
 	Name string `json:"name" only:"gateUse" is:"name"`
-	// Use, in a parsed workflow: the name of a gate of the configuration, which Resolve inserts here; else "".
+	// Use is the name of a gate of the configuration, in a workflow as it was read. plans.Resolve replaces the
+	// reference by that gate. It is "" otherwise.
 	Use string  `json:"use,omitempty" only:"gateUse" is:"name"`
 	Run Command `json:"run" is:""`
-	// Document is a required document of the session, below .workflow/<session>/.
+	// Document is the path below .workflow/<session>/ of a document that the session must have.
 	Document string `json:"document,omitempty" only:"gateUse" is:"document"`
-	Needs    []Need `json:"needs,omitempty" only:"gateUse" is:"tasks|items|ticked"` // requirements on Document
-	// Changes are patterns as of a guard: a path that matches must have changed since the phase began.
+	// requirements on the content of Document
+	Needs []Need `json:"needs,omitempty" only:"gateUse" is:"tasks|items|ticked"`
+	// Changes has patterns like those of a guard. The gate passes if a matching path has changed since the phase began.
 	Changes []string `json:"changes,omitempty" only:"gateUse" is:"guard"`
 	Format  Format   `json:"format" is:"format" default:"exit-code"`
-	// Report is a glob below the work tree, for reports written to files.
+	// Report is a pattern for paths in the work tree, if the command writes its results to files.
 	Report string `json:"report,omitempty" is:"glob"`
 	Where  Where  `json:"where" is:"auto|in-place|clean" default:"auto"`
-	// Expect is set where the gate is used, not where it is defined.
+	// Expect is set where a phase uses the gate, not where the gate is defined.
 	Expect        Expect        `json:"expect,omitempty" only:"gateUse" is:"pass|red" default:"pass"`
 	Timeout       time.Duration `json:"timeout" is:"" default:"10m"`
 	MayChangeTree bool          `json:"may_change_tree,omitempty" is:"" default:"false"`
-	// Stable is the number of runs that must all pass; 0 is 1.
+	// Stable is how often the gate must run and pass; 0 means once.
 	Stable int `json:"stable,omitempty" is:"1..10" default:"1"`
-	// Paths are patterns as of a guard: the gate runs if a path that matches has changed in the lap. none: it always
-	// runs.
+	// Paths has patterns like those of a guard. The gate runs only if a matching path has changed in the lap; without
+	// patterns it always runs.
 	Paths []string `json:"paths,omitempty" is:"guard"`
-	When  When     `json:"when,omitempty" is:"attempt|lap|finish" default:"attempt"` // "": in every attempt
+	When  When     `json:"when,omitempty" is:"attempt|lap|finish" default:"attempt"` // "" means in every attempt
 }
 
-// When says how early a gate judges. Finished work is judged by all gates in any case.
+// When says when a gate judges. When the work is complete, all gates judge, regardless of When.
 type When string
 
 const (
 	WhenAttempt When = "attempt"
-	WhenLap     When = "lap"    // in phases that end a lap, or the work
-	WhenFinish  When = "finish" // when the work is complete, and no earlier
+	WhenLap     When = "lap"    // only in phases that end a lap or the work
+	WhenFinish  When = "finish" // only when the work is complete
 )
 
-// Runs reports whether the gate runs a command. The others only look at the tree.
+// Runs reports whether the gate runs a command. A gate about a document or about changes only looks at the tree.
 func (g *Gate) Runs() bool { return g.Document == "" && len(g.Changes) == 0 }
 
 // Guards restrict which paths an attempt at a phase may change. Patterns are gitignore-like globs relative to the top
 // of the work tree; `**` crosses directories.
 type Guards struct {
-	Only   []string `json:"only,omitempty" is:"guard"`   // nothing else may change
-	Except []string `json:"except,omitempty" is:"guard"` // these may not change
+	Only   []string `json:"only,omitempty" is:"guard"`   // only matching paths may change
+	Except []string `json:"except,omitempty" is:"guard"` // matching paths may not change
 }
 
 // Limits are the breaker's limits for one phase. 0 means the value of DefaultLimits.
 type Limits struct {
-	Attempts   int `json:"attempts,omitempty" is:"1..1000" default:"12"`   // attempts at one visit of the phase
+	// attempts at the phase in a row, since the session entered it
+	Attempts   int `json:"attempts,omitempty" is:"1..1000" default:"12"`
 	NoProgress int `json:"no_progress,omitempty" is:"1..1000" default:"3"` // attempts in a row without progress
-	// SameFailure: attempts in a row that fail in the same way.
+	// SameFailure limits the attempts in a row that fail in the same way.
 	SameFailure int `json:"same_failure,omitempty" is:"1..1000" default:"4"`
-	// FailedRuns: runs in a row that failed without changing anything.
+	// FailedRuns limits the runs in a row that fail and change nothing.
 	FailedRuns int `json:"failed_runs,omitempty" is:"1..1000" default:"3"`
 }
 
-// DefaultLimits apply where a phase sets none.
+// DefaultLimits has the limits that apply if a phase does not set them.
 var DefaultLimits = Limits{Attempts: 12, NoProgress: 3, SameFailure: 4, FailedRuns: 3}
 
-// Agent is the agent of phases with `run: agent`.
+// Agent configures the agent that works in phases with `run: agent`: a command, a script, or a known agent with its
+// card.
 type Agent struct {
 	_ struct{} `short:"command" either:"use command script" with:"model allow args"`
 
 	Command Command `json:"command,omitzero" is:""`
-	Script  string  `json:"script,omitempty"` // text of a script for the embedded player, instead of a command
-	// ScriptPath is the file of Script, relative to the top of the work tree. Cards.Read does not read it: its caller
-	// must fill in Script before Resolve.
+	Script  string  `json:"script,omitempty"` // text of a script that wfs itself plays, instead of a command
+	// ScriptPath is the path of the script's file, relative to the top of the work tree. Cards.Read only reads the
+	// path; its caller must fill in Script before plans.Resolve.
 	ScriptPath string `json:"script_path,omitempty" key:"script" is:"line"`
-	// Card describes a known agent, instead of a command. Use is its name in the configuration.
+	// Card says how to run the program of a known agent, instead of Command. Use is the name of that agent in the
+	// configuration.
 	Use   string `json:"use,omitempty" is:"name"`
 	Card  *Card  `json:"card,omitempty"`
 	Model string `json:"model,omitempty" is:"line"`
-	// Allow lists the tools that the agent may use unattended, in its own notation; nil: the default of the card.
+	// Allow lists the tools that the agent may use without asking a person, in the agent's own notation; nil means the
+	// default of the card.
 	Allow []string `json:"allow,omitempty" is:"line"`
-	// Args are further arguments for its command line.
+	// Args has further arguments for the agent's command line.
 	Args []string `json:"args,omitempty" is:"text"`
-	// Fresh: every attempt begins a new conversation.
+	// Fresh means that every attempt begins a new conversation, instead of continuing the one of the attempt before.
 	Fresh bool `json:"fresh,omitempty" key:"conversation" is:"phase|fresh" default:"phase"`
-	Push  bool `json:"push,omitempty" is:"refused|allowed" default:"refused"` // its git may push
+	Push  bool `json:"push,omitempty" is:"refused|allowed" default:"refused"` // the agent's git may push
 
-	Idle    time.Duration `json:"idle" is:"" default:"30m"`   // without output for this long: stopped
-	Timeout time.Duration `json:"timeout" is:"" default:"2h"` // in all
+	Idle    time.Duration `json:"idle" is:"" default:"30m"`   // the run is stopped if it prints nothing for this long
+	Timeout time.Duration `json:"timeout" is:"" default:"2h"` // the run is stopped after this time
 }
 
-// Config is `.wfs/config.yaml`.
+// Config is the content of the configuration files, such as .wfs/config.yaml.
 type Config struct {
 	Version  int              `is:"version required"`
 	Workflow string           `is:"name"` // default for `wfs new`
 	Agent    Agent            `is:""`
-	Agents   map[string]Agent `is:""`            // further agents, for phases that name one
+	Agents   map[string]Agent `is:""`            // further agents by name, for phases that name one
 	Agree    Agree            `is:"person|auto"` // overrides Laps.Agree
 	Refactor Refactor         `is:"always|auto"` // overrides Workflow.Refactor
-	// Names of variables that agents and gates may see besides those of the allow-list.
+	// Names of environment variables that agents and gates may see, in addition to those that wfs always passes on.
 	Env []string `is:"variable"`
-	// OnEvent runs on events that a person should know about. Plans do not pin it.
+	// OnEvent is a command that runs on events that a person should know about. Plans do not pin it.
 	OnEvent Command `key:"on-event" is:"" personal:"it is for the person who waits, on that person's machine"`
-	// Limits for files that a session holds out of its checkpoints: the size of untracked files in bytes, and the
-	// number of files in a new directory. 0: the default.
+	// Limits of the guard that holds untracked files out of checkpoints: the maximum size of a file in bytes, and the
+	// maximum number of files in a new directory. 0 means the default.
 	MaxFileSize int64 `key:"max-file-size" is:"size" default:"10MB"`
 	MaxNewFiles int   `key:"max-new-files" is:"1..10000000" default:"1000"`
-	// AutoSave is the interval between auto-saves during a run. 0: the default, less: never. Plans do not pin it.
+	// AutoSave is the interval between auto-saves during a run. 0 means the default, a negative value never. Plans do
+	// not pin it.
 	AutoSave time.Duration `key:"auto-save" is:"" or:"off" default:"30s"`
-	// CleanProof says whether finished work must also pass in a clean tree. CleanProvide are patterns of untracked
+	// CleanProof says whether finished work must also pass in a clean tree. CleanProvide has patterns of untracked
 	// files that clean trees get in addition to the usual dependencies.
 	CleanProof   CleanProof      `key:"clean-proof" is:"on|off" default:"on"`
 	CleanProvide []string        `key:"clean-provide" is:"copy"`
 	Finish       finish          `is:""`                  // not pinned in plans
-	Holdout      HoldoutConfig   `is:"" object:"holdout"` // how hold-out tests run, which agents never see
+	Holdout      HoldoutConfig   `is:"" object:"holdout"` // how hold-out tests run (tests that agents never see)
 	Gates        map[string]Gate `is:""`
 	Budget       Budget          `is:""`
-	Limits       calls           `is:"" object:"limits"` // of the budget
-	Worktree     Worktree        `is:""`                 // of `wfs new --worktree`
-	// Cards are the agents that can be named. nil: the built-in ones.
+	Limits       calls           `is:"" object:"limits"` // further limits of Budget
+	Worktree     Worktree        `is:""`                 // settings of `wfs new --worktree`
+	// Cards has the known agents, which the configuration may name. nil means the built-in ones.
 	Cards Cards
-	// Installed are names of Cards whose programs are installed, the preferred one first.
+	// Installed has the names of the Cards whose programs are installed, in order of preference.
 	Installed []string
 }
 
@@ -344,7 +362,8 @@ type calls struct {
 	CallsPerHour int64 `key:"calls-per-hour" is:"1..1000 lowers" default:"100"`
 }
 
-// Report says what the commit of `wfs finish` says besides the goal and its items. "": ReportSummary.
+// Report says what the commit message of `wfs finish` has in addition to the goal and its items. "" means
+// ReportSummary.
 type Report string
 
 const (
@@ -353,7 +372,7 @@ const (
 	ReportNone    Report = "none"
 )
 
-// CleanProof says whether finished work must pass in a clean tree. "": it must.
+// CleanProof says whether finished work must pass in a clean tree. "" means CleanProofOn.
 type CleanProof string
 
 const (
@@ -361,34 +380,37 @@ const (
 	CleanProofOff CleanProof = "off"
 )
 
-// AutoSaveOff turns auto-saves off.
+// AutoSaveOff is the value of `auto-save` in a file that turns auto-saves off.
 const AutoSaveOff = "off"
 
 // DefaultAutoSave is the default interval between auto-saves during a run.
 const DefaultAutoSave = 30 * time.Second
 
-// Plan is the resolved workflow of a session, pinned when the session is created: the workflow with every gate filled
-// in, the agent, and the environment. Its canonical JSON is stored in the ledger; trust is bound to its digest.
+// Plan is everything that a session runs, pinned when the session is created: its workflow with all gates filled in,
+// its agents, and its environment. Its canonical JSON is stored in the ledger. Trust (the user's permission to run its
+// commands) is bound to the digest of that JSON.
 type Plan struct {
 	Workflow Workflow `json:"workflow"`
 	Agent    Agent    `json:"agent"`
-	// Agents are the agents that phases name, by that name.
+	// Agents has the agents that phases name, by name.
 	Agents map[string]Agent `json:"agents,omitempty"`
 	Env    []string         `json:"env,omitempty"`
 	Budget Budget           `json:"budget,omitzero"`
-	// Unproven: finished work need not pass in a clean tree. Provide are patterns of untracked files for clean trees.
+	// Unproven means that finished work need not pass in a clean tree. Provide has patterns of untracked files that
+	// clean trees get.
 	Unproven bool     `json:"unproven,omitempty"`
 	Provide  []string `json:"provide,omitempty"`
-	// Setup is the command that installs what a fresh checkout lacks. It runs in a work tree of a session's own, and in
+	// Setup is the command that installs what a fresh checkout lacks. It runs in a new work tree for a session, and in
 	// clean trees.
 	Setup Command `json:"setup,omitzero"`
-	// Holdout are tests that agents never see, nil for none.
+	// Holdout describes the hold-out tests, which agents never see; nil for none.
 	Holdout *Holdout `json:"holdout,omitempty"`
-	// Baseline are the gates, each once and without Expect, that run on the base before the first attempt.
+	// Baseline has the gates that run on the base before the first attempt, each once and without Expect.
 	Baseline []Gate `json:"baseline"`
 }
 
-// AgentOf returns the agent of a phase with `run: agent`: the agent that the phase names, or the session's.
+// AgentOf returns the agent of a phase with `run: agent`: the agent that the phase names, or the session's agent if it
+// names none.
 func (p *Plan) AgentOf(ph *Phase) *Agent {
 	if ph.Run.Name != "" {
 		if a, ok := p.Agents[ph.Run.Name]; ok {

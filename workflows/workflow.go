@@ -13,19 +13,19 @@ import (
 // FormatVersion is the version of the workflow and configuration files that this package reads.
 const FormatVersion = 1
 
-// Defaults. A test suite that takes longer than ten minutes is rare, and its gate can set a timeout. An agent that
-// prints nothing for half an hour, or works on one phase for two hours, usually hangs.
+// Default time limits. A test suite rarely takes longer than ten minutes, and its gate can set another timeout. An
+// agent that prints nothing for half an hour, or works on one phase for two hours, usually hangs.
 const (
 	DefaultGateTimeout  = 10 * time.Minute
 	DefaultAgentIdle    = 30 * time.Minute
 	DefaultAgentTimeout = 2 * time.Hour
 )
 
-// maxPhases is the maximum number of phases of a workflow. More would cost time to check.
+// maxPhases is the maximum number of phases of a workflow. It limits the time that checking takes.
 const maxPhases = 100
 
-// ParseWorkflow reads and checks a workflow. file names the text in findings. It returns all mistakes as findings,
-// sorted by line; if there are any, the workflow is nil.
+// ParseWorkflow reads and checks the text of a workflow. `file` is its name in findings. All mistakes are returned as
+// findings, sorted by line; if there are any, the workflow is nil.
 func ParseWorkflow(file string, text []byte) (*Workflow, []Finding) {
 	w, findings := parseFile[Workflow](file, text, workflowObject)
 	if w != nil {
@@ -34,7 +34,7 @@ func ParseWorkflow(file string, text []byte) (*Workflow, []Finding) {
 	return w, findings
 }
 
-// parseFile reads a file that is not a layer of a configuration.
+// parseFile reads a file that is not a layer of configuration: a workflow or a card.
 func parseFile[T any](file string, text []byte, o *object) (*T, []Finding) {
 	r := &reader{file: file, lines: map[string]int{}, names: map[string][2]string{}}
 	var v *T
@@ -48,11 +48,11 @@ func parseFile[T any](file string, text []byte, o *object) (*T, []Finding) {
 	return v, nil
 }
 
-// version reports whether the rest of the file should be read. In a file for a newer wfs, unknown keys would be
-// reported as mistakes.
+// version checks the version of a file, and reports whether the rest of the file should be read. A file for a newer wfs
+// is not read further, because its new keys would be reported as mistakes.
 func (r *reader) version(root *yaml.Node) bool {
 	if root.Kind != yaml.MappingNode {
-		return true // reported by object
+		return true // object reports this
 	}
 	i := slices.IndexFunc(root.Content, func(n *yaml.Node) bool { return n.Value == "version" })
 	if i < 0 || i%2 == 1 {
@@ -76,7 +76,7 @@ func (r *reader) version(root *yaml.Node) bool {
 
 func (w *Workflow) check(r *reader, _ string) {
 	switch {
-	case len(w.Phases) == 0: // already reported
+	case len(w.Phases) == 0: // the missing phases were reported before
 	case len(w.Phases) > maxPhases:
 		r.fail("phases", ": %d are too many: at most %d", len(w.Phases), maxPhases)
 	default:

@@ -6,30 +6,32 @@ import (
 	"time"
 )
 
-// Worktree is the configuration of a separate work tree for a session.
+// Worktree configures the separate work trees that `wfs new --worktree` makes for sessions.
 type Worktree struct {
-	// Dir is its path with {slug}, and optionally {repo}, relative to the main work tree.
+	// Dir is a template for the path of the work tree, relative to the main work tree. It contains {slug}, and may
+	// contain {repo}.
 	Dir string `json:"dir" is:"dir" default:"../{repo}-{slug}"`
-	// Copy are patterns of untracked and ignored files of the main work tree, from its top. Link are paths there.
+	// Copy has patterns of untracked and ignored files of the main work tree that are copied into the new one. Link has
+	// paths that are linked instead.
 	Copy    []string      `json:"copy,omitempty" is:"copy"`
 	Link    []string      `json:"link,omitempty" is:"link"`
-	Setup   Command       `json:"setup,omitzero" is:""`        // runs in the new work tree before any gate
-	Timeout time.Duration `json:"timeout" is:"" default:"30m"` // of Setup
+	Setup   Command       `json:"setup,omitzero" is:""`        // command that runs in the new work tree before any gate
+	Timeout time.Duration `json:"timeout" is:"" default:"30m"` // time limit of Setup
 }
 
-// Defaults of work trees: next to the repository. A set-up may run as long as an agent may be silent.
+// By default, work trees are next to the repository. A set-up may take as long as an agent may be silent.
 const (
 	DefaultWorktreeDir     = "../{repo}-{slug}"
 	DefaultWorktreeTimeout = 30 * time.Minute
 )
 
-// ExpandDir fills in the directory template.
+// ExpandDir returns the path of a work tree: Dir with its placeholders replaced.
 func (w Worktree) ExpandDir(repo, slug string) string {
 	return strings.NewReplacer("{repo}", repo, "{slug}", slug).Replace(w.Dir)
 }
 
-// check reports a directory that a repository may not choose. It may choose one below its work tree or directly next to
-// it, but nowhere else on the user's machine.
+// check reports a Dir that a repository's configuration may not choose. It may choose a directory below its work tree
+// or directly next to it, but no other place on the user's machine.
 func (w *Worktree) check(r *reader, at string) {
 	trimSlashes(w.Copy)
 	trimSlashes(w.Link)

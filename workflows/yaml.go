@@ -11,11 +11,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxFileSize is the maximum size of a workflow or configuration file, in bytes. Real files are a hundredth of it; the
-// limit protects memory and time against a hostile file.
+// MaxFileSize is the maximum size of a workflow or configuration file, in bytes. Real files are about a hundred times
+// smaller. The limit protects memory and time against a hostile file.
 const MaxFileSize = 1 << 20
 
-// load reads the only document of a file. It returns nil for a file that cannot be checked further.
+// load returns the only document of a YAML file. It reports mistakes, and returns nil if the file cannot be checked
+// further.
 func (r *reader) load(text []byte) *yaml.Node {
 	if len(text) > MaxFileSize {
 		r.failIn(1, "", "the file has %d bytes; at most %d are read", len(text), MaxFileSize)
@@ -51,9 +52,9 @@ func (r *reader) load(text []byte) *yaml.Node {
 	return root
 }
 
-// prepare reports anchors and aliases, which wfs does not expand: a command must be written where it is used, and a few
-// lines of aliases can expand to gigabytes. It sets the line of mappings and lists to that of their key, where a person
-// looks for them.
+// prepare reports anchors and aliases in a document, which wfs does not support: a command must be written where it is
+// used, and a few lines of aliases can expand to gigabytes. It also sets the line of mappings and lists to the line of
+// their key, because people look for them there.
 func (r *reader) prepare(n *yaml.Node) {
 	if n.Anchor != "" {
 		r.failIn(n.Line, "", "anchors (&%s) are not supported: write the value out where it is used", clip(n.Anchor))
@@ -69,16 +70,16 @@ func (r *reader) prepare(n *yaml.Node) {
 	}
 }
 
-// mappingOf returns a mapping with one key, on the line of its value.
+// mappingOf returns a mapping with one key. Its line is the line of the value.
 func mappingOf(key string, value *yaml.Node) *yaml.Node {
 	name := &yaml.Node{Kind: yaml.ScalarNode, Value: key, Line: value.Line}
 	return &yaml.Node{Kind: yaml.MappingNode, Line: value.Line, Content: []*yaml.Node{name, value}}
 }
 
-// plainValue returns the value of a node as a Go value.
+// plainValue returns the value of a node as a Go value: string, number, bool, list or map.
 func plainValue(n *yaml.Node) any {
 	var v any
-	_ = n.Decode(&v) // mistakes were reported before
+	_ = n.Decode(&v) // an error is ignored: it was reported before
 	return v
 }
 
@@ -94,9 +95,10 @@ func (r *reader) syntax(text []byte, err error) {
 	r.failIn(syntaxLine(text, line), "", "this is not valid YAML: %s", message)
 }
 
-// syntaxLine finds the line of a syntax error. The parser reports the start of the enclosing block, which may be the
-// first line of the file, or a line next to the right one. The right one is the first after the longest part of the
-// file that is valid by itself. For large files it returns the reported line, to limit the cost.
+// syntaxLine returns the line of a syntax error. The YAML parser often reports another line: the start of the enclosing
+// block, which may be the first line of the file, or a neighbouring line. The right line is the first one after the
+// longest beginning of the file that is valid YAML by itself. For large files, syntaxLine returns the reported line,
+// because the search would take too long.
 func syntaxLine(text []byte, reported int) int {
 	const maxBytes, maxLines = 32 << 10, 500
 	lines := bytes.SplitAfter(text, []byte("\n"))

@@ -11,22 +11,23 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// newer returns ErrNewer with the format found, and the newest format that this version can read.
+// newer returns an ErrNewer that names the format of the file, and the newest format that this version of wfs can read.
 func newer(format, known int) error {
 	return fmt.Errorf("%w (format %d; this one reads up to %d)", session.ErrNewer, format, known)
 }
 
-// segment is the number of entries in one document of a list that grows with its session.
+// segment is the number of list entries in one full document. Lists that grow with a session are split into such
+// documents.
 const segment = 64
 
-// stored is session.json. Builds that know only version 1 must be able to decode it, or they would not notice that it
-// is newer: no field of a session may change its type.
+// stored is the content of session.json. Versions of wfs that know only format 1 must still be able to decode it, or
+// they would not notice that it is newer. Therefore no field of a session may ever change its type.
 type stored struct {
-	session.Session       // without the following lists
+	session.Session       // its lists that are in Lists are empty here
 	Lists           lists `json:"lists"`
 }
 
-// lists are the lists that grow with a session, and the line of its fork.
+// lists has the lists of a session that grow with it, and the line of checkpoints of its fork.
 type lists struct {
 	Checkpoints stretch `json:"checkpoints"`
 	Refuted     stretch `json:"refuted,omitzero"`
@@ -35,17 +36,17 @@ type lists struct {
 	ForkLine    stretch `json:"fork_line,omitzero"`
 }
 
-// stretch is a list whose first entries are in documents of their own. Full segments never change, so the size of a
-// ledger commit does not grow with the list.
+// stretch is a list whose first entries are in separate documents, the full segments. Full segments never change, so
+// ledger commits do not grow with the list.
 type stretch struct {
-	Segments int             `json:"segments,omitempty"` // documents "<name>-<n>.json", from 0
-	Rest     json.RawMessage `json:"rest,omitempty"`     // the entries that follow, in columns
+	Segments int             `json:"segments,omitempty"` // number of documents "<name>-<n>.json", from 0
+	Rest     json.RawMessage `json:"rest,omitempty"`     // the entries after the segments, by column
 }
 
-// list is one of these lists, in a session and in its document.
+// list connects one list of a session with its stretch in session.json.
 type list struct {
 	name string
-	of   any // pointer to it
+	of   any // pointer to the list
 	at   *stretch
 }
 
@@ -60,8 +61,9 @@ func (d *stored) all() []list {
 		{"fork_line", line, &l.ForkLine}}
 }
 
-// Documents returns the files of a ledger commit that hold the session. kept is the session in the documents of the
-// previous ledger commit, or empty. A segment that did not change is nil, which keeps the previous file.
+// Documents returns the files of a ledger commit that hold session s. `kept` is the session in the documents of the
+// previous ledger commit, or empty. For a segment that did not change since, the content is nil, so that the ledger
+// commit keeps the previous file.
 func Documents(s, kept session.Session) (session.Files, error) {
 	files, doc := session.Files{}, stored{Session: s}
 	if s.Fork != nil {
@@ -82,8 +84,9 @@ func Documents(s, kept session.Session) (session.Files, error) {
 	return files, err
 }
 
-// ReadSession reads a session from the documents of a ledger commit. read returns nil for a missing document. The
-// result is not up to date if an older version wrote them.
+// ReadSession reads a session from the documents of a ledger commit. `read` returns nil for a missing document. If an
+// older version wrote the documents, the result is an empty session, for which UpToDate is false. If a newer version
+// wrote them, the error is ErrNewer.
 func ReadSession(read func(name string) ([]byte, error)) (session.Session, error) {
 	data, err := read(session.FileSession)
 	if err != nil {
@@ -111,10 +114,12 @@ func ReadSession(read func(name string) ([]byte, error)) (session.Session, error
 
 func segmentName(list string, n int) string { return fmt.Sprintf("%s-%d.json", list, n) }
 
-// closed returns how many full segments a list with so many entries has. At least one entry stays outside of them.
+// closed returns the number of full segments of a list with this many entries. At least one entry stays outside of
+// them.
 func closed(entries int) int { return max(0, entries-1) / segment }
 
-// split moves the full segments of a list into separate files.
+// split writes the full segments of a list into `files`, and returns the stretch that refers to them. A segment that is
+// unchanged since `kept` becomes nil.
 func split(files session.Files, name string, list, kept reflect.Value) (s stretch, err error) {
 	s.Segments = closed(list.Len())
 	for n := range s.Segments {
@@ -136,7 +141,7 @@ func split(files session.Files, name string, list, kept reflect.Value) (s stretc
 	return s, err
 }
 
-// inColumns returns the entries of a slice by column.
+// inColumns returns the JSON of a slice by column instead of by entry; see columns.
 func inColumns(entries any) (json.RawMessage, error) {
 	data, err := json.Marshal(entries)
 	if err != nil {
@@ -149,7 +154,7 @@ func inColumns(entries any) (json.RawMessage, error) {
 	return columns(values)
 }
 
-// join is the inverse of split. list is a pointer to a slice.
+// join appends the entries that split has stored to a list. `list` is a pointer to a slice.
 func join(read func(string) ([]byte, error), name string, s stretch, list any) error {
 	all := reflect.ValueOf(list).Elem()
 	for n := range s.Segments {
@@ -178,8 +183,9 @@ func addRows(list reflect.Value, columns []byte) error {
 	return err
 }
 
-// columns turns objects into one object with a list of values for each field, null where an object lacks the field, and
-// does the same with fields that are objects. Git compresses similar values best when they are next to each other.
+// columns turns a list of objects into one object that has, for each field, the list of its values, with null for
+// objects that lack the field. Fields that are objects are turned in the same way. Git compresses similar values best
+// if they are next to each other.
 func columns(values []json.RawMessage) (json.RawMessage, error) {
 	lists := map[string][]json.RawMessage{}
 	for i, v := range values {
@@ -210,8 +216,8 @@ func columns(values []json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// rows is the inverse of columns, for a slice type. For speed it decodes each column as a whole: long sessions have
-// many entries with many fields.
+// rows is the inverse of columns: it returns a slice of type t. It decodes each column as a whole for speed, because
+// long sessions have many entries with many fields.
 func rows(data []byte, t reflect.Type) (list reflect.Value, err error) {
 	entry, columnar := t.Elem(), bytes.HasPrefix(data, []byte("{"))
 	if columnar && entry.Kind() == reflect.Pointer {

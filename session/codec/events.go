@@ -13,13 +13,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrBadLine is returned for a line that is not an event: torn, altered, or foreign.
+// ErrBadLine is returned for a line that is not a complete and unchanged event.
 var ErrBadLine = errors.New("not a valid event line")
 
-// sum returns the checksum of a line. Its table is made on first use, because most commands need none.
+// sum returns the checksum of a line. The table is made when it is first needed, because most commands do not need it.
 func sum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)) }
 
-const sumTail = `,"sum":"00000000"}` // only its length matters
+const sumTail = `,"sum":"00000000"}` // the shape of a line's end; only its length is used
 
 type envelope struct {
 	V    int             `json:"v"`
@@ -30,8 +30,8 @@ type envelope struct {
 	Sum  string          `json:"sum,omitempty"`
 }
 
-// EncodeLine returns the event as one line without the line feed. The last member is "sum", the CRC-32C of everything
-// before it in eight hexadecimal digits.
+// EncodeLine returns the event as one line without a line feed. Its last member is "sum": the CRC-32C of everything
+// before it, in eight hexadecimal digits.
 func EncodeLine(e session.Event) ([]byte, error) {
 	data, err := json.Marshal(e.Body)
 	if err != nil {
@@ -45,13 +45,14 @@ func EncodeLine(e session.Event) ([]byte, error) {
 	return Seal(line), nil
 }
 
-// Seal appends the checksum to a line that is a JSON object without one.
+// Seal adds the checksum to a line that is a JSON object and has no checksum yet.
 func Seal(object []byte) []byte {
 	head := bytes.TrimSuffix(bytes.TrimRight(object, "\n"), []byte("}"))
 	return fmt.Appendf(head[:len(head):len(head)], `,"sum":"%08x"}`, sum(head))
 }
 
-// DecodeLine is the inverse of EncodeLine, for a line with or without its line feed.
+// DecodeLine returns the event in a line, with or without its line feed. It returns ErrBadLine if the line is damaged,
+// and ErrNewer if a newer version of wfs wrote it.
 func DecodeLine(line []byte) (session.Event, error) {
 	line = bytes.TrimRight(line, "\n")
 	if len(line) <= len(sumTail) {
@@ -79,7 +80,7 @@ func DecodeLine(line []byte) (session.Event, error) {
 	return session.Event{Seq: env.Seq, At: env.At, Body: b.Elem().Interface().(session.Body)}, nil
 }
 
-// EncodeLines returns events as a file: one line each, each with its line feed.
+// EncodeLines returns the content of a file with one line for each event.
 func EncodeLines(events []session.Event) ([]byte, error) {
 	var out []byte
 	for _, e := range events {
@@ -92,7 +93,7 @@ func EncodeLines(events []session.Event) ([]byte, error) {
 	return out, nil
 }
 
-// DecodeLines decodes a complete file of events without any damage, such as a ledger's events.jsonl.
+// DecodeLines decodes a complete file of events, such as a ledger's events.jsonl. A damaged line is an error.
 func DecodeLines(data []byte) ([]session.Event, error) {
 	var events []session.Event
 	for n, line := range bytes.SplitAfter(data, []byte("\n")) {

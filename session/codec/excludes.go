@@ -9,12 +9,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// guardMark begins the line of a session's exclude file that holds its Guard. The lines after it are generated from the
-// guard.
+// guardMark begins the line of a session's exclude file that holds its Guard as JSON. The exclude file is the session's
+// own list of paths that checkpoints leave out, in the format of .gitignore. The lines after the guard are generated
+// from it.
 const guardMark = "#wfs "
 
-// SplitGuard splits the text of a session's exclude file into rules and guard. An unreadable guard counts as empty:
-// snapshots then find its paths again.
+// SplitGuard splits the text of a session's exclude file into its rules and its guard. If the guard cannot be read, it
+// is empty: the next snapshots then find the paths again that it held out.
 func SplitGuard(text []byte) (rules []byte, g session.Guard) {
 	at := 0
 	if !bytes.HasPrefix(text, []byte(guardMark)) {
@@ -30,12 +31,12 @@ func SplitGuard(text []byte) (rules []byte, g session.Guard) {
 	return text[:at], g
 }
 
-// WithGuard returns the text of an exclude file: the rules, the guard, and rules generated from it, so that git does
-// not even read directories that are held out.
+// WithGuard returns the text of an exclude file: the rules, the guard, and further rules generated from the guard.
+// Because of the generated rules, git does not even read directories that the guard holds out.
 func WithGuard(rules []byte, g session.Guard) []byte {
 	line, err := json.Marshal(g)
 	if err != nil {
-		panic(err) // strings and numbers
+		panic(err) // cannot fail: a guard has only strings and numbers
 	}
 	out := slices.Clip(rules)
 	if len(out) > 0 && out[len(out)-1] != '\n' {
@@ -55,15 +56,15 @@ func WithGuard(rules []byte, g session.Guard) []byte {
 	return out
 }
 
-// ExcludeRule returns the .gitignore line that matches exactly one path at the top of the work tree, "" for a path that
-// no line can match.
+// ExcludeRule returns the .gitignore line that matches exactly one path, given from the top of the work tree. It
+// returns "" for a path with a line break, which no line can match.
 func ExcludeRule(path string) string {
 	if strings.ContainsAny(path, "\n\r") {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteByte('/')
-	for i := range len(path) { // bytes: a name need not be UTF-8
+	for i := range len(path) { // by bytes, because a name need not be UTF-8
 		if strings.IndexByte(`\*?[`, path[i]) >= 0 || (path[i] == ' ' && i == len(path)-1) {
 			b.WriteByte('\\')
 		}
@@ -72,7 +73,7 @@ func ExcludeRule(path string) string {
 	return b.String()
 }
 
-// ExcludedPath is the inverse of ExcludeRule. It returns "" for any other rule.
+// ExcludedPath returns the path of a line that ExcludeRule made. It returns "" for any other rule.
 func ExcludedPath(rule string) string {
 	rest, ok := strings.CutPrefix(rule, "/")
 	if !ok || rest == "" {

@@ -6,9 +6,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Worded returns the body with f applied to every text that people, agents or gates wrote: it removes secrets before
-// the journal is written. Such fields, and fields that contain some, are tagged `text:"free"`. Names, paths, ids and
-// the pinned plan are unchanged, because code looks things up by them.
+// Worded returns the body with f applied to every text that people, agents or gates wrote. The journal uses it to
+// remove secrets before it writes an event. Fields with such texts are tagged `text:"free"`, as are fields that contain
+// structs with them. Names, paths, ids and the pinned plan stay as they are, because code looks things up by them.
 func Worded(b session.Body, f func(string) string) session.Body {
 	v := reflect.New(reflect.TypeOf(b)).Elem()
 	v.Set(reflect.ValueOf(b))
@@ -26,7 +26,7 @@ func worded(v reflect.Value, f func(string) string) {
 				worded(v.Field(i), f)
 			}
 		}
-	case reflect.Slice: // a copy, because others share the slice
+	case reflect.Slice: // work on a copy, because other values share the slice
 		list := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(list, v)
 		for i := range list.Len() {

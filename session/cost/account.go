@@ -7,21 +7,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Account is the usage of a session. Undo never reduces it.
+// Account has the usage of a session. Undo never reduces it.
 type Account struct {
-	// total, including work before a return to an earlier checkpoint
+	// total, including the work on checkpoints that the session went back from
 	Used  Usage `json:"used,omitzero"`
-	Fresh Usage `json:"fresh,omitzero"` // the part since the newest checkpoint
-	// by phase and lap, without the `used` of checkpoints of the same phase and lap. Negative where such a
-	// `used` has usage of another phase or lap
+	Fresh Usage `json:"fresh,omitzero"` // usage since the newest checkpoint
+	// usage by phase and lap that is not in the `used` of a checkpoint of that phase and lap. An entry is negative if
+	// such a `used` contains usage of another phase or lap
 	PhaseUsage  []PhaseUsage   `json:"phase_usage,omitempty"`
-	RecentUsage []QuarterUsage `json:"recent_usage,omitempty"` // by time, of the last 25 hours of work
-	Rates       []Rate         `json:"rates,omitempty"`        // the newest last
-	// when agents were started within the hour before the newest start (Unix times)
+	RecentUsage []QuarterUsage `json:"recent_usage,omitempty"` // usage by time, for the last 25 hours of work
+	Rates       []Rate         `json:"rates,omitempty"`        // costs per token, the newest last
+	// when agents were started, within one hour before the newest start (Unix times)
 	Calls []int64 `json:"calls,omitempty"`
 }
 
-// Use adds the usage of an attempt or a run, at a time.
+// Use adds usage of a phase and lap, at a time.
 func (a *Account) Use(at time.Time, phase workflows.PhaseName, lap int, u Usage) {
 	if u == (Usage{}) {
 		return
@@ -34,14 +34,15 @@ func (a *Account) Use(at time.Time, phase workflows.PhaseName, lap int, u Usage)
 	i := slices.IndexFunc(recent, func(q QuarterUsage) bool { return q.At == begun })
 	if i < 0 {
 		recent = append(recent, QuarterUsage{At: begun})
-		recent = recent[max(0, len(recent)-maxQuarters):] // by order, not by time: clocks jump
+		// remove the first entries, not the earliest ones: the clock may have jumped
+		recent = recent[max(0, len(recent)-maxQuarters):]
 		i = len(recent) - 1
 	}
 	recent[i].Usage = recent[i].Usage.Plus(u)
 	a.RecentUsage = recent
 }
 
-// Kept assigns the usage since the newest checkpoint to a new one of a phase and lap, and returns it.
+// Kept returns the usage since the newest checkpoint, and assigns it to a new checkpoint of a phase and lap.
 func (a *Account) Kept(phase workflows.PhaseName, lap int) Usage {
 	u := a.Fresh
 	a.Fresh = Usage{}
@@ -49,7 +50,7 @@ func (a *Account) Kept(phase workflows.PhaseName, lap int) Usage {
 	return u
 }
 
-// With adds usage to the entry of a phase in a lap.
+// With adds usage to the entry for a phase and lap, and returns the list. An entry that becomes zero is removed.
 func With(list []PhaseUsage, phase workflows.PhaseName, lap int, u Usage) []PhaseUsage {
 	i := slices.IndexFunc(list, func(p PhaseUsage) bool { return p.Phase == phase && p.Lap == lap })
 	if i < 0 {
@@ -78,19 +79,20 @@ type PhaseUsage struct {
 	Usage
 }
 
-// QuarterUsage is the usage within a quarter of an hour. In every time zone, days begin at the start of a quarter.
+// QuarterUsage is the usage within a quarter of an hour. Quarters suffice for sums by day, because days begin at the
+// start of a quarter in every time zone.
 type QuarterUsage struct {
-	At int64 `json:"at"` // its beginning (Unix time)
+	At int64 `json:"at"` // when the quarter began (Unix time)
 	Usage
 }
 
 const (
 	quarter     = 15 * 60 // seconds
-	maxQuarters = 100     // no day has more
+	maxQuarters = 100     // no day has more quarters
 )
 
-// UsedBetween returns the usage from one time until before another, in Unix seconds; both must be multiples of a
-// quarter of an hour. It covers the last 25 hours of work.
+// UsedBetween returns the usage from one time to another. Both are Unix times and multiples of a quarter of an hour;
+// `to` is excluded. Only the last 25 hours of work are known.
 func (a *Account) UsedBetween(from, to int64) Usage {
 	var sum Usage
 	for _, q := range a.RecentUsage {
@@ -101,12 +103,13 @@ func (a *Account) UsedBetween(from, to int64) Usage {
 	return sum
 }
 
-// Rate is the total cost that runs of an agent with a model reported, and their new tokens.
+// Rate has the total cost of runs of one agent with one model, and the number of their new tokens. Their quotient is
+// the cost per token.
 type Rate struct {
 	Agent  string `json:"agent"`           // name of its card
 	Model  string `json:"model,omitempty"` // the model
-	USD    Money  `json:"cost_usd"`        // of all of them
-	Tokens int64  `json:"tokens"`          // in all of them, without those from a cache
+	USD    Money  `json:"cost_usd"`        // cost of all these runs
+	Tokens int64  `json:"tokens"`          // tokens of all these runs, without tokens read from a cache
 }
 
 const maxRates = 20
@@ -115,7 +118,8 @@ func (a *Account) rate(agent, model string) int {
 	return slices.IndexFunc(a.Rates, func(r Rate) bool { return r.Agent == agent && r.Model == model })
 }
 
-// Priced records the cost that a run of an agent with a model reported.
+// Priced adds a run's reported cost and new tokens to the rate of its agent and model. A run without a reported cost is
+// ignored.
 func (a *Account) Priced(agent, model string, u Usage) {
 	n := u.Tokens.New()
 	if u.USD == u.Estimated || n == 0 {
@@ -132,8 +136,8 @@ func (a *Account) Priced(agent, model string, u Usage) {
 	a.Rates = rates
 }
 
-// Estimate returns an estimated cost of a run that was ended before it reported one. It multiplies its new tokens by
-// the rate of earlier runs of this session with the same agent and model. It returns 0 without such runs.
+// Estimate returns an estimate of the cost of a run that was ended before it reported its cost: its new tokens times
+// the rate of this session's earlier runs with the same agent and model. Without such runs it returns 0.
 func (a *Account) Estimate(agent, model string, t Tokens) Money {
 	i := a.rate(agent, model)
 	if i < 0 {
@@ -142,13 +146,13 @@ func (a *Account) Estimate(agent, model string, t Tokens) Money {
 	return money(a.Rates[i].USD.USD() * float64(t.Sane().New()) / float64(a.Rates[i].Tokens))
 }
 
-// maxCalls bounds the length of Account.Calls.
+// maxCalls is the maximum length of Account.Calls.
 const maxCalls = 1000
 
-// Called records the start of an agent.
+// Called records that an agent was started at a time.
 func (a *Account) Called(at time.Time) {
 	now := at.Unix()
-	// clocks jump
+	// entries from the future are removed as well: the clock may have jumped
 	calls := slices.DeleteFunc(slices.Clone(a.Calls), func(c int64) bool { return c <= now-3600 || c > now+3600 })
 	calls = append(calls, now)
 	a.Calls = calls[max(0, len(calls)-maxCalls):]

@@ -10,13 +10,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// inAttempt folds the events from the start of an attempt to its checkpoint.
+// inAttempt folds the events from the start of an attempt to its checkpoint. It reports whether e is one of them.
 func inAttempt(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
 		waited(s, e.At.Unix())
 		s.Status, s.Waiting, s.Runs, s.Started = session.StatusRunning, nil, s.Runs+1, b.RunID
-		s.Phase, s.Lap = b.Phase, b.Lap // finished work that was edited returns to a phase to be judged
+		// an attempt may be in another phase than before: finished work that a person edited returns to a phase to be
+		// judged
+		s.Phase, s.Lap = b.Phase, b.Lap
 		if s.Visit.Tree == "" {
 			s.Visit.Tree = b.Tree
 		}
@@ -38,7 +40,7 @@ func inAttempt(s *session.Session, e session.Event) (bool, error) {
 	return true, nil
 }
 
-// applyOpen folds an event inside an attempt.
+// applyOpen folds an event that belongs to the open attempt.
 func applyOpen(s *session.Session, e session.Event) {
 	open := *s.Open // a copy: the caller's session may share the old one
 	switch b := e.Body.(type) {
@@ -90,7 +92,7 @@ func checkpointed(s *session.Session, e session.Event, b session.Checkpointed) e
 	} else {
 		s.Open = nil
 		if b.Trigger == session.TriggerManual {
-			s.Visit.Tree = "" // the person allowed what this checkpoint holds
+			s.Visit.Tree = "" // by making this checkpoint, the person allowed its changes
 			kept(s, b.Tree)
 		}
 	}
@@ -104,8 +106,8 @@ func checkpointed(s *session.Session, e session.Event, b session.Checkpointed) e
 	return nil
 }
 
-// isGreen reports whether a checkpoint's gates passed with no failing test. Without gates of its own, the checkpoint
-// before counts if it has the same tree.
+// isGreen reports whether a checkpoint's gates passed and no test failed. If no gate ran for the checkpoint, the answer
+// is that of the previous checkpoint if both have the same tree, and false otherwise.
 func isGreen(s *session.Session, b session.Checkpointed) bool {
 	prev := s.At(s.Current)
 	if s.Fork != nil && b.Trigger == session.TriggerBirth {
@@ -132,7 +134,8 @@ func closeAttempt(s *session.Session, e session.Event, c *session.Checkpoint) {
 	open, d := s.Open, s.Open.Decided
 	asked := d.Class == session.ClassAsked
 	s.Open, c.Approve, c.TooSmall = nil, d.Approve, d.TooSmall
-	if c.Claimed = asked && open.Run != nil && open.Run.Done; !asked { // a question is counted with its answer
+	// an attempt that ends with a question for a person is counted when the person has answered
+	if c.Claimed = asked && open.Run != nil && open.Run.Done; !asked {
 		s.Tries++
 	}
 	if open.Runner != "person" && c.Class != session.ClassAsked {
@@ -163,7 +166,7 @@ func closeAttempt(s *session.Session, e session.Event, c *session.Checkpoint) {
 	approvedDone(s, open.Approved())
 }
 
-// claimed counts the agent's claim that it is done.
+// claimed counts the agent's claim that it is done, if wfs checked it, and records it if the gates contradict it.
 func claimed(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
 	if !open.Claimed() {
 		return
@@ -178,7 +181,7 @@ func claimed(s *session.Session, open *session.Open, d *session.Decided, c *sess
 	}
 }
 
-// foundTests sets the tests of the lap from now on, and the tests that may be missing from now on.
+// foundTests records, after an attempt that passed, which tests belong to the lap and which may be missing.
 func foundTests(s *session.Session, j *session.Judgement, d *session.Decided) {
 	if d.Verdict != session.Pass {
 		return
@@ -191,7 +194,7 @@ func foundTests(s *session.Session, j *session.Judgement, d *session.Decided) {
 	s.Gone = append(slices.Clip(s.Gone), j.Gone...)
 }
 
-// skippedBut returns the skipped phases except one: it has passed since, or is being skipped again.
+// skippedBut returns the session's skipped phases except one, which has passed since or is skipped again.
 func skippedBut(s *session.Session, phase session.PhaseName, lap int) []session.SkippedPhase {
 	return slices.DeleteFunc(slices.Clone(s.SkippedPhases),
 		func(p session.SkippedPhase) bool { return p.Phase == phase && p.Lap == lap })

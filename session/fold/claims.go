@@ -7,14 +7,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// answersClaim folds a person's answer to a question about an attempt, which becomes checkpoint c. Only the answer
-// shows whether the agent's claim to be done was true.
+// answersClaim folds a person's answer to the question about an earlier attempt. The answer becomes checkpoint c. Only
+// the answer shows whether the agent's claim to be done was true.
 func answersClaim(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
 	asked := asked(s)
 	if asked == nil || d.Verdict == session.Blocked || !open.Answered() {
 		return
 	}
-	// an agent that insists had its claim refuted before, for the same failure
+	// the agent made the same claim before, and it was refuted for the same failure: the person's yes makes that claim
+	// true as well
 	if what := failing(s.LastGates); d.Verdict == session.Pass && what != "" {
 		approve(s, c, func(r session.Refuted) bool {
 			return r.Fingerprint == what && r.Phase == asked.Phase && r.Lap == asked.Lap
@@ -25,10 +26,11 @@ func answersClaim(s *session.Session, open *session.Open, d *session.Decided, c 
 	}
 }
 
-// countAnswer counts the claim that the question was about, and whether it was true.
+// countAnswer counts the claim that the question was about. `yes` says that the claim was true.
 func countAnswer(s *session.Session, asked *session.Checkpoint, yes bool, c *session.Checkpoint, reason string) {
 	of := func(r session.Refuted) bool { return r.Checkpoint == asked.Number }
-	answered := slices.ContainsFunc(s.Checkpoints, func(later session.Checkpoint) bool { // before an undo
+	// the question was answered before, and that answer was undone
+	answered := slices.ContainsFunc(s.Checkpoints, func(later session.Checkpoint) bool {
 		return later.On == asked.Number && later.Trigger == session.TriggerAttempt && later.Class != session.ClassAsked
 	})
 	if !answered {
@@ -42,7 +44,8 @@ func countAnswer(s *session.Session, asked *session.Checkpoint, yes bool, c *ses
 	}
 }
 
-// approve records the checkpoint at which a person approved the findings that had refuted claims.
+// approve records that the claims selected by `refutedFor` are true, because a person approved the findings against
+// them at this checkpoint.
 func approve(s *session.Session, at *session.Checkpoint, refutedFor func(session.Refuted) bool) {
 	s.Refuted = slices.Clone(s.Refuted)
 	for i, r := range s.Refuted {
@@ -52,7 +55,7 @@ func approve(s *session.Session, at *session.Checkpoint, refutedFor func(session
 	}
 }
 
-// asked returns the checkpoint of the newest attempt if it waits for a person's answer, nil otherwise.
+// asked returns the checkpoint of the newest attempt if a person must answer a question about it, nil otherwise.
 func asked(s *session.Session) *session.Checkpoint {
 	if c := s.Judged(); c != nil && c.Class == session.ClassAsked {
 		return c
@@ -60,13 +63,13 @@ func asked(s *session.Session) *session.Checkpoint {
 	return nil
 }
 
-// allowedFindings folds a person's approval of findings in tests, packages or code: claims that were refuted only for
-// these findings were true.
+// allowedFindings folds a person's approval of findings in tests, packages or code: claims that were refuted only
+// because of these findings were true.
 func allowedFindings(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
 	if !open.Approved() || d.Verdict != session.Pass {
 		return
 	}
-	allowed := slices.Clone(s.Tampered) // shown to the person
+	allowed := slices.Clone(s.Tampered) // the findings that the person saw
 	if open.Judgement != nil {
 		allowed = append(allowed, open.Judgement.Tampered...)
 	}
@@ -82,7 +85,8 @@ func allowedFindings(s *session.Session, open *session.Open, d *session.Decided,
 	})
 }
 
-// failing returns a fingerprint of all gates that did not pass, "" for none.
+// failing returns a fingerprint to compare failures: it is the same if the same gates failed in the same way. It is ""
+// if all gates passed.
 func failing(gates []session.GateResult) string {
 	var list []string
 	for _, g := range gates {

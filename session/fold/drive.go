@@ -2,30 +2,31 @@ package fold
 
 import "github.com/wfs-dev/wfs/session"
 
-// driving folds the start of a run.
+// driving folds the start of a `wfs run`. It clears the reason for which the session was blocked.
 func driving(s *session.Session, e session.Event, b session.Driving) {
-	if s.Status == session.StatusBlocked { // a person has looked at it
+	if s.Status == session.StatusBlocked { // a person has seen why the session was blocked, so counting starts again
 		s.Hindered = nil
 	}
 	s.Blocked, s.Why, s.Failed, s.Reworded = nil, "", 0, false
 	s.Drive = &session.Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.StillRefuted()),
 		Checkpoints: len(s.Checkpoints), Used: s.Used}
-	if s.Waiting != nil && s.Waiting.Reason == session.WaitLimit && !b.Now { // the wait continues in any process
+	// the limit is the provider's, so the wait continues
+	if s.Waiting != nil && s.Waiting.Reason == session.WaitLimit && !b.Now {
 		s.Status, s.Spent.Since = session.StatusWaiting, e.At.Unix()
 		return
 	}
 	s.Status, s.Waiting, s.Spent.Since = session.StatusRunning, nil, 0
 }
 
-// driven records the time when the newest run seems to end, and clears it if that run continues.
+// driven records the time at which the newest `wfs run` seems to have ended. It clears that time if the run continues.
 func driven(s *session.Session, e session.Event) {
 	if s.Drive == nil {
 		return
 	}
-	d := *s.Drive // the caller's session may share the old one
+	d := *s.Drive // change a copy: the caller's session may share the old value
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
-		if b.Runner == "person" && d.Ended > 0 { // an answer is not a run
+		if b.Runner == "person" && d.Ended > 0 { // a person's answer does not continue the run
 			return
 		}
 		d.Ended = 0
@@ -40,7 +41,8 @@ func driven(s *session.Session, e session.Event) {
 	s.Drive = &d
 }
 
-// waited ends a wait for a limit, if there is one. Time after the end of the limit does not count as waiting.
+// waited ends the wait until a limit resets, if there is one, and adds its duration. Time after the limit has reset
+// does not count.
 func waited(s *session.Session, now int64) {
 	if s.Spent.Since > 0 && s.Waiting != nil {
 		s.Spent.Waited += max(0, min(now, s.Waiting.Until)-s.Spent.Since)

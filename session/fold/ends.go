@@ -8,13 +8,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// settle records the end of a lap without a judgement.
+// settle records that a lap or an item ended without a judgement, at the current checkpoint.
 func settle(s *session.Session, e session.Settlement) {
 	e.Checkpoint = s.Current
 	s.Settlements = append(slices.Clip(s.Settlements), e)
 }
 
-// complete ends the work. If any part was not judged, the session waits for a person's answer first.
+// complete ends the work. If a part of the work was not judged, the session waits for a person's approval first.
 func complete(s *session.Session) {
 	s.Phase, s.Status, s.Why, s.Waiting = workflows.Done, session.StatusCompleted, "", nil
 	if ask := items.Unjudged(s); ask != "" {
@@ -22,7 +22,8 @@ func complete(s *session.Session) {
 	}
 }
 
-// agreed folds the approval of "nothing is left": it ends the item, or the work.
+// agreed folds the approval of an agent's statement that nothing is left to do: the item of the current lap is done, or
+// the whole work.
 func agreed(s *session.Session, by string) {
 	if s.Phase == workflows.Done {
 		settle(s, session.Settlement{State: session.ItemAgreed, By: by})
@@ -57,7 +58,8 @@ func agreed(s *session.Session, by string) {
 	complete(s)
 }
 
-// skippedLap returns the settlement of a lap whose last phase a person skips. The lap's tests may have passed before.
+// skippedLap returns the settlement of a lap whose last phase a person skips: delivered if the lap's tests had passed
+// before, skipped otherwise.
 func skippedLap(s *session.Session) session.Settlement {
 	c := s.At(s.Current)
 	if c != nil && c.Green && c.Lap == s.Lap && len(s.Targets)+len(s.Expected) > 0 {

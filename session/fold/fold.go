@@ -8,13 +8,15 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Fold returns the state of a session after all its events, in order. The first must be Created.
+// Fold returns the state of a session after all its events, in their order. The first event must be Created.
 func Fold(events []session.Event) (session.Session, error) { return Extend(session.Session{}, events) }
 
-// Extend folds further events into a session, and changes nothing that s shares with other values. It skips a turn
-// right before a Dropped event, because that turn never happened. Sequence numbers must have no gaps.
+// Extend folds further events into a session. It returns a new value, and does not change anything that s shares with
+// other values. A turn right before a Dropped event never happened, so Extend skips it. Sequence numbers must have no
+// gaps.
 func Extend(s session.Session, events []session.Event) (session.Session, error) {
-	s.Checkpoints = slices.Clip(s.Checkpoints) // the first new one is appended to a copy, and the others to that
+	// with no spare capacity, the first append copies the list, so that s keeps its own
+	s.Checkpoints = slices.Clip(s.Checkpoints)
 	for i, e := range events {
 		if e.Seq != s.Seq+1 {
 			return s, fmt.Errorf("event %d follows event %d", e.Seq, s.Seq)
@@ -35,13 +37,14 @@ func Extend(s session.Session, events []session.Event) (session.Session, error) 
 	return s, nil
 }
 
-// parts are functions that each fold the events about one subject. They report whether an event is one of theirs.
+// parts has functions that each fold the events about one subject. A function reports whether the event belongs to its
+// subject.
 var parts = []func(s *session.Session, e session.Event) (known bool, err error){
 	inAttempt, betweenAttempts, byPeople, operations, records, used,
 }
 
 func apply(s *session.Session, e session.Event) error {
-	// a note is possible at any time
+	// notes are possible at any time, so they do not follow from the checkpoint
 	if k := e.Kind(); k != session.KindCheckpointed && k != session.KindNoted && k != session.KindAnswered {
 		s.Conclude = false
 	}
@@ -53,7 +56,7 @@ func apply(s *session.Session, e session.Event) error {
 	return fmt.Errorf("%w: event kind %q", session.ErrNewer, e.Kind())
 }
 
-// betweenAttempts folds the start of a session, and the start and end of its runs.
+// betweenAttempts folds the events at the start of a session, and at the start and end of a `wfs run`.
 func betweenAttempts(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.Created:
@@ -101,7 +104,7 @@ func created(s *session.Session, e session.Event, b session.Created) error {
 	return nil
 }
 
-// byPeople folds messages and decisions of a person that are not operations.
+// byPeople folds messages and decisions of a person that move no files.
 func byPeople(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.Noted:
@@ -152,8 +155,8 @@ func operations(s *session.Session, e session.Event) (bool, error) {
 	return true, nil
 }
 
-// BuildsOn returns, for each checkpoint but the first, the number of the checkpoint that it was made on. It needs all
-// events of the session.
+// BuildsOn returns, for each checkpoint except the first, the number of the checkpoint that it was made on. `events`
+// must be all events of the session.
 func BuildsOn(events []session.Event) map[int]int {
 	below := map[int]int{}
 	current := -1

@@ -7,8 +7,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// froze folds the effect of an attempt's checkpoint on frozen tests. RED freezes them, a person's approval freezes the
-// approved ones in their place, and the end of a lap unfreezes them.
+// froze folds how an attempt's checkpoint changes the frozen tests, the tests that later attempts may not weaken. A
+// pass of RED freezes the tests. If a person approves changed tests, these are frozen in their place. The end of a lap
+// unfreezes them.
 func froze(s *session.Session, open *session.Open, d *session.Decided, c *session.Checkpoint) {
 	if open.Judgement != nil {
 		judgedTests(s, open.Judgement, d, c)
@@ -28,7 +29,7 @@ func froze(s *session.Session, open *session.Open, d *session.Decided, c *sessio
 	}
 }
 
-// judgedTests folds the findings of a judgement about tests.
+// judgedTests folds the findings about tests of a judgement, and freezes the tests after a pass of RED.
 func judgedTests(s *session.Session, j *session.Judgement, d *session.Decided, c *session.Checkpoint) {
 	if j.Red() != nil && d.Verdict == session.Pass && !d.NothingLeft {
 		s.Frozen, s.TestChange = c.Tree, ""
@@ -40,15 +41,16 @@ func judgedTests(s *session.Session, j *session.Judgement, d *session.Decided, c
 	}
 }
 
-// kept folds a checkpoint made by a person: the person has thereby allowed its tests.
+// kept folds a checkpoint that a person made. By making it, the person has allowed its tests, so they become the frozen
+// ones.
 func kept(s *session.Session, tree session.Tree) {
 	if s.Frozen != "" {
 		s.Frozen = tree
 	}
 }
 
-// ledTo folds the effect on tests of a person's decision to continue in another phase. The current tests become the
-// frozen ones, unless the work went back to change them.
+// ledTo folds how a person's decision to continue in another phase changes the frozen tests. The current tests become
+// the frozen ones, unless the work goes back in order to change tests.
 func ledTo(s *session.Session, b session.PhaseMoved) {
 	s.Tampered = nil
 	c := s.At(s.Current)
@@ -62,10 +64,10 @@ func ledTo(s *session.Session, b session.PhaseMoved) {
 	}
 }
 
-// thaw unfreezes the tests.
+// thaw unfreezes the tests, and clears everything that is recorded about them.
 func thaw(s *session.Session) {
 	s.Frozen, s.TestChange, s.TestChanges, s.Tampered, s.Gone = "", "", 0, nil, nil
 }
 
-// maxKept is the maximum number of findings of a checkpoint. Its judgement has up to MaxNamed.
+// maxKept is the maximum number of findings about tests that a checkpoint has. Its judgement has up to MaxNamed.
 const maxKept = 10

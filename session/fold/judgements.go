@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// foundFlaky adds the flaky tests of a judgement to the session's list, which is only for display. An attempt that
-// makes a test flaky must not escape it that way.
+// foundFlaky adds the flaky tests of a judgement to the session's list. That list is only for display: if verdicts
+// ignored these tests, an attempt could escape a test by making it flaky.
 func foundFlaky(s *session.Session, j *session.Judgement) {
 	all := slices.Clone(s.Flaky)
 	for _, g := range j.Gates {
@@ -18,14 +18,14 @@ func foundFlaky(s *session.Session, j *session.Judgement) {
 	s.Flaky = all[:min(len(all), session.MaxNamed)]
 }
 
-// heldOut folds a result of hold-out tests.
+// heldOut folds a result of hold-out tests, if there is one.
 func heldOut(s *session.Session, r *session.HoldoutResult) {
 	if r != nil {
 		s.Holdout = r
 	}
 }
 
-// proven folds a proof.
+// proven folds a proof, if there is one.
 func proven(s *session.Session, p *session.Proof) {
 	if p == nil {
 		return
@@ -34,7 +34,7 @@ func proven(s *session.Session, p *session.Proof) {
 	measured(s, p.Gates)
 }
 
-// measured counts results of gates, and the cached ones among them.
+// measured counts the results of gates that ran a command, and the cached results among them.
 func measured(s *session.Session, gates []session.GateResult) {
 	for _, g := range gates {
 		if g.Where != session.InTree {

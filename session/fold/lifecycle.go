@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// States of the life cycle that are not a status. unborn is before the first event. The others are stages of an attempt
-// during a run, and operations in progress.
+// States of the life cycle that are not a status of a session. unborn is the state before the first event. The others
+// are stages of an attempt, and operations in progress.
 const (
 	unborn    = "[*]"
 	started   = "started"
@@ -24,7 +24,7 @@ const (
 	deleting  = "deleting"
 )
 
-// groups of states, with the names that the table uses.
+// groups names sets of states, for use in the table lifecycle.
 var groups = map[string][]string{
 	"rest":    {"created", "running", "paused", "interrupted", "waiting", "blocked", "completed"},
 	"attempt": {started, ran, judged, decided},
@@ -32,18 +32,18 @@ var groups = map[string][]string{
 	"begun":   {moving, finishing, deleting},
 }
 
-// unchanged stands for the state before the event.
+// unchanged stands for the state in which the session was before the event.
 const unchanged = "unchanged"
 
-// transition is a line of the life cycle: an event of one of these kinds leads from any of some states to one of
-// others.
+// transition is a line of the table lifecycle: in any of the states `from`, an event of one of these kinds is possible,
+// and leads to one of the states `to`.
 type transition struct {
 	kinds    string
-	from, to string // states and groups
+	from, to string // names of states and groups
 }
 
-// lifecycle has all possible orders of a session's events. After a run whose result is not judged yet, everything that
-// is possible between attempts is possible, except another attempt.
+// lifecycle has all possible orders of a session's events. While the result of a run is not judged yet, the events
+// between attempts are possible as well, except the start of another attempt.
 var lifecycle = []transition{
 	{"created", unborn, "created waiting completed"}, // a fork may begin with finished work
 	{"baseline", "rest", unchanged},
@@ -82,10 +82,10 @@ var lifecycle = []transition{
 	{"finished", finishing, "finished"},
 	{"delete_started", "rest ran over", deleting},
 	{"dropped", "begun", "rest ran over"},
-	{"dropped", "rest attempt over begun", unchanged}, // an earlier turn
+	{"dropped", "rest attempt over begun", unchanged}, // an earlier turn was dropped
 }
 
-// states expands the groups in a list of states.
+// states returns the states in a list, with groups expanded.
 func states(list string) (all []string) {
 	for _, name := range strings.Fields(list) {
 		if group, ok := groups[name]; ok {
@@ -97,8 +97,8 @@ func states(list string) (all []string) {
 	return all
 }
 
-// machine knows which events are possible in a state. The next state depends on the event's content, so the fold
-// determines it.
+// machine knows which events are possible in a state. It does not determine the next state: that depends on the event's
+// content, so the fold does it.
 var machine = sync.OnceValue(func() *fsm.FSM {
 	var events fsm.Events
 	for _, t := range lifecycle {
@@ -109,7 +109,7 @@ var machine = sync.OnceValue(func() *fsm.FSM {
 	return fsm.NewFSM(unborn, events, nil)
 })
 
-var machineLock sync.Mutex // guards its current state
+var machineLock sync.Mutex // guards the current state of machine
 
 // state returns the session's state in the life cycle.
 func state(s *session.Session) string {
@@ -122,7 +122,7 @@ func state(s *session.Session) string {
 		return finishing
 	case s.Moving != nil:
 		return moving
-	case o == nil || s.Status != session.StatusRunning: // an interrupted attempt may be continued or left
+	case o == nil || s.Status != session.StatusRunning: // the attempt was interrupted: it may be continued, or not
 		return string(s.Status)
 	case o.Decided != nil:
 		return decided
@@ -134,7 +134,7 @@ func state(s *session.Session) string {
 	return started
 }
 
-// mayFollow returns an error for an event that the life cycle does not allow.
+// mayFollow returns an error if the life cycle does not allow an event of this kind in the session's state.
 func mayFollow(s *session.Session, k session.Kind) error {
 	state := state(s)
 	machineLock.Lock()

@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// phaseMoved folds a person's decision to continue in another phase. Finish reports the phases that were skipped.
+// phaseMoved folds a person's decision to continue in another phase. It records skipped phases, so that `wfs finish`
+// can report them.
 func phaseMoved(s *session.Session, b session.PhaseMoved) {
 	s.Waiting, s.Blocked, s.Visit, s.Failed, s.Rounds = nil, nil, session.Visit{}, 0, nil
 	if b.Skip {
@@ -42,7 +43,8 @@ func phaseMoved(s *session.Session, b session.PhaseMoved) {
 	}
 }
 
-// skip records a phase that a person left as if it had passed. It keeps an earlier reason.
+// skip records that a person left a phase as if it had passed. If the phase was skipped before in this lap and no new
+// reason is given, the earlier reason stays.
 func skip(s *session.Session, b session.PhaseMoved) {
 	p := session.SkippedPhase{Phase: b.From, Lap: s.Lap, Why: b.Why, Anyway: b.Anyway}
 	for _, before := range s.SkippedPhases {
@@ -60,7 +62,7 @@ func moved(s *session.Session, b session.Moved) error {
 		if c == nil {
 			return fmt.Errorf("moved to checkpoint %d, which does not exist", b.To)
 		}
-		if c.Number != s.Current { // later findings are about other files than the current ones
+		if c.Number != s.Current { // the results of later judgements are about other files than the current ones
 			s.Last, s.LastGates, s.NotRun, s.LastRun = nil, nil, nil, ""
 		}
 		s.Current, s.Tampered = c.Number, nil
@@ -83,7 +85,7 @@ func moved(s *session.Session, b session.Moved) error {
 	return nil
 }
 
-// standAt sets the session to the phase and terms that follow a checkpoint.
+// standAt sets the session to the phase, lap and terms that followed a checkpoint.
 func standAt(s *session.Session, c *session.Checkpoint) {
 	s.Phase, s.Lap, s.Terms = c.Next, c.NextLap, c.Terms
 	if s.Phase == workflows.Done {
@@ -91,7 +93,7 @@ func standAt(s *session.Session, c *session.Checkpoint) {
 	}
 }
 
-// ForkAt returns what a fork needs of the session at one of its checkpoints.
+// ForkAt returns the part of the session's history that a fork of one of its checkpoints continues.
 func ForkAt(s *session.Session, number int) (*session.Fork, error) {
 	then := *s
 	if err := moved(&then, session.Moved{MoveStarted: session.MoveStarted{To: number}}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// noted folds a note. A note that may not be from a person answers no question.
+// noted folds a note. It may be the answer to a question of the agent, but only if it is certainly from a person.
 func noted(s *session.Session, b session.Noted) {
 	if b.Meanwhile {
 		s.Meanwhile = append(slices.Clip(s.Meanwhile), b.Text)
@@ -18,14 +18,15 @@ func noted(s *session.Session, b session.Noted) {
 		s.Notes = append(slices.Clip(s.Notes), b.Text)
 	}
 	heardWhileAsked(s, b)
-	// these wait for approve or reject
+	// the session then continues, unless it waits for `wfs approve` or `wfs reject`
 	if w := s.Waiting; b.Request != "" && s.Status == session.StatusWaiting && w.Reason == session.WaitHuman &&
 		!w.Agree && !w.Approve {
 		s.Status, s.Waiting, s.Why = session.StatusPaused, nil, "answered"
 	}
 }
 
-// keptAsSaid keeps a note in Said if it is more than a message for the next attempt, and reports whether it is.
+// keptAsSaid adds a note to Said if it must stay in more than one brief: as a rejection reason, or as the answer to a
+// question. It reports whether it did.
 func keptAsSaid(s *session.Session, b session.Noted) bool {
 	w := s.Waiting
 	switch {
@@ -43,12 +44,12 @@ func keptAsSaid(s *session.Session, b session.Noted) bool {
 
 func keepSaid(s *session.Session, x session.Said) { s.Said = append(slices.Clip(s.Said), x) }
 
-// dropSaid removes the messages about work that a phase sent back.
+// dropSaid removes the messages that came when the work was sent back from a phase.
 func dropSaid(s *session.Session, from session.PhaseName) {
 	s.Said = slices.DeleteFunc(slices.Clone(s.Said), func(x session.Said) bool { return x.From == from })
 }
 
-// toldSaid updates the messages after an attempt. The brief held those that existed when it began.
+// toldSaid updates Said after an attempt. The messages that existed when the attempt began were in its brief.
 func toldSaid(s *session.Session, open *session.Open, d *session.Decided) {
 	s.Said = slices.Clone(s.Said)
 	for i := range s.Said[:min(open.Said, len(s.Said))] {
@@ -62,8 +63,8 @@ func toldSaid(s *session.Session, open *session.Open, d *session.Decided) {
 	}
 }
 
-// ledSaid folds the reason of a person's decision to continue in another phase. The reason of a step back is kept for
-// the briefs there.
+// ledSaid folds the reason of a person's decision to continue in another phase. If the work goes back, the reason is
+// kept for the briefs of the phases that follow.
 func ledSaid(s *session.Session, b session.PhaseMoved) {
 	known := slices.ContainsFunc(s.Said, func(x session.Said) bool { return x.From == b.From && !x.Told })
 	switch {
@@ -76,22 +77,23 @@ func ledSaid(s *session.Session, b session.PhaseMoved) {
 	}
 }
 
-// approvedDone drops pending notes when a person's approval completes the work: they request no more work.
+// approvedDone drops pending notes if a person's approval completes the work: notes from before it request no more
+// work.
 func approvedDone(s *session.Session, yes bool) {
 	if yes && s.Phase == workflows.Done {
 		s.Notes, s.Meanwhile = nil, nil
 	}
 }
 
-// heardWhileAsked folds a note that a person typed instead of the approval or rejection that the session waits for: the
-// agent continues, with that note.
+// heardWhileAsked folds a note that a person typed although the session waits for an approval or a rejection: the agent
+// continues with that note, and the counts of review rounds start again.
 func heardWhileAsked(s *session.Session, b session.Noted) {
 	if w := s.Waiting; b.Request == "" && s.Status == session.StatusWaiting && w != nil && w.Approve {
 		s.Rounds, s.Visit.Unsigned = nil, 0
 	}
 }
 
-// hear records a request that became an event, so that it is not read twice if its file still exists.
+// hear records the id of a request that became an event. The request is then not read twice if its file still exists.
 func hear(s *session.Session, request string) {
 	if request == "" {
 		return
@@ -100,12 +102,12 @@ func hear(s *session.Session, request string) {
 	s.Heard = heard[max(0, len(heard)-maxHeard):]
 }
 
-// maxHeard bounds the length of Heard. A request's file is deleted right after its event is durable, and before
-// anything else, so a single entry would be enough.
+// maxHeard is the maximum length of Heard. One entry would be enough: a request's file is deleted right after its event
+// is durable, before wfs does anything else.
 const maxHeard = 16
 
-// reviewed folds an attempt's effect on reviews: a reviewer's rejection is counted, and kept until it is answered. An
-// approval, a person's answer or the end of a lap ends the rounds.
+// reviewed folds an attempt's effect on reviews. A reviewer's rejection is counted, and kept until an attempt answers
+// it. An approval, a person's answer, or the end of a lap resets the count.
 func reviewed(s *session.Session, open *session.Open, d *session.Decided) {
 	switch {
 	case open.Runner == "person" || d.LapEnded || d.Class == session.ClassReviewed:

@@ -6,7 +6,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// records folds changes of a session's description or its plan, which touch no file of the work tree.
+// records folds changes of a session's description, status or plan, which change no file of the work tree.
 func records(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.Abandoned:
@@ -29,7 +29,7 @@ func records(s *session.Session, e session.Event) (bool, error) {
 }
 
 func edited(s *session.Session, b session.Edited) {
-	s.Visit.Conversation = nil // it was about something else
+	s.Visit.Conversation = nil // the conversation was about the former goal or spec
 	s.Reworded = s.Status == session.StatusBlocked
 	if b.Goal != "" {
 		s.Goal = b.Goal
@@ -42,7 +42,7 @@ func edited(s *session.Session, b session.Edited) {
 		thaw(s)
 		s.Said, s.Review, s.Rounds, s.Failed = nil, nil, nil, 0
 	}
-	// there is more or less to do than before: a lap ends or begins here
+	// the checklist has become longer or shorter: the current lap ends, or a new one begins
 	if b.Phase != s.Phase || b.Lap != s.Lap || b.Left != "" {
 		s.Phase, s.Lap, s.Visit, s.Targets, s.Expected, s.Waiting, s.Blocked = b.Phase, b.Lap, session.Visit{}, nil, nil,
 			nil, nil
@@ -59,13 +59,13 @@ func edited(s *session.Session, b session.Edited) {
 func repinned(s *session.Session, b session.Repinned) {
 	s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped = b.Workflow, b.Start, b.Laps, b.PlanDigest,
 		b.Agent, b.AgentTyped
-	// the agent and the rules may differ now, so the counts of the visit are void
+	// the agent and the gates may be others now, so the counts of the visit do not apply to them
 	s.Visit = session.Visit{Tree: s.Visit.Tree, Recovered: s.Visit.Recovered}
 	if b.Phase != s.Phase {
 		s.Visit = session.Visit{}
 	}
 	over := s.Status == session.StatusBlocked || s.Status == session.StatusCompleted && b.Phase != workflows.Done
-	// the question belonged to the former phase, and the limit perhaps to another agent
+	// a question belonged to the former phase, and a limit perhaps to another agent
 	if w := s.Waiting; w != nil && (w.Approve || w.Reason == session.WaitLimit || b.Phase != s.Phase) {
 		s.Waiting, over = nil, true
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// strayed remembers the commits that the next checkpoint has to keep reachable.
+// strayed records changes outside of the session, and the commits that the next checkpoint must keep reachable because
+// refs lost them.
 func strayed(s *session.Session, b session.Strayed) {
 	unseen(s, b)
 	for _, m := range b.Refs {
@@ -17,7 +18,8 @@ func strayed(s *session.Session, b session.Strayed) {
 	}
 }
 
-// unseen adds changes to those that no person has seen yet. For a ref it keeps the first old and the last new value.
+// unseen adds changes to the list of changes that no person has seen yet. If a ref changed several times, the list has
+// its first old and its last new value.
 func unseen(s *session.Session, b session.Strayed) {
 	var all session.Strayed
 	if s.Unseen != nil && !b.Seen {
@@ -33,7 +35,8 @@ func unseen(s *session.Session, b session.Strayed) {
 	}
 	all.Refs = slices.DeleteFunc(all.Refs, func(m session.RefMove) bool { return m.Old == m.New })
 	for _, f := range b.Files {
-		if run := b.Was[f]; slices.Contains(all.Files, f) { // the content before the earliest run counts
+		// already listed: the copy from before the earliest change counts
+		if run := b.Was[f]; slices.Contains(all.Files, f) {
 		} else if slices.Contains(b.Made, f) {
 			all.Made = append(all.Made, f)
 		} else if run != "" {

@@ -8,13 +8,13 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// use adds the usage of an attempt or a run.
+// use adds usage to the session's account, and updates the total cost.
 func use(s *session.Session, at time.Time, phase session.PhaseName, lap int, u cost.Usage) {
 	s.Use(at, phase, lap, u)
 	s.CostUSD = s.Used.USD.USD()
 }
 
-// used folds the usage of runs that were cut off, and budgets.
+// used folds the usage of runs that were cut off, and changes and warnings of budgets.
 func used(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.UsageFound:
@@ -36,12 +36,12 @@ func used(s *session.Session, e session.Event) (bool, error) {
 
 func usageFound(s *session.Session, e session.Event, b session.UsageFound) {
 	if s.Open == nil || s.Open.RunID != b.RunID || s.Open.Run != nil || s.Open.Found {
-		return // already counted
+		return // the usage of this run is already counted
 	}
 	open := *s.Open
 	open.Found = true
 	s.Open = &open
-	// else its next run would count this one again
+	// the agent reports totals of a conversation: without this, the next run would count this run's usage again
 	if c := s.Visit.Conversation; c != nil && c.Total != (cost.Total{}) && !open.HalfOpen {
 		again := *c
 		again.Total.CostUSD += b.USD.USD()
@@ -53,10 +53,10 @@ func usageFound(s *session.Session, e session.Event, b session.UsageFound) {
 	s.Spent.RunMillis += b.Millis
 }
 
-// maxWarned bounds the length of Warned.
+// maxWarned is the maximum length of Warned.
 const maxWarned = 50
 
-// runEnded counts the run of an attempt.
+// runEnded adds the usage of an attempt's run to the account.
 func runEnded(s *session.Session, e session.Event, open *session.Open, b session.RunEnded) {
 	if open.Runner == "person" {
 		return
@@ -74,7 +74,7 @@ func runEnded(s *session.Session, e session.Event, open *session.Open, b session
 	s.LastResult = &b.RunResult
 }
 
-// waitsHindered adds up the time that the session waits after runs that the provider or the network stopped.
+// waitsHindered adds up the time that the session waits because the provider or the network stopped its runs.
 func waitsHindered(s *session.Session, b session.Waiting) {
 	switch b.Cause {
 	case session.CauseLimit, session.CauseRateLimited, session.CauseOverloaded:
@@ -88,11 +88,12 @@ func waitsHindered(s *session.Session, b session.Waiting) {
 	}
 }
 
-// hinders counts a run that the provider or the network stopped.
+// hinders counts a run that the provider or the network stopped. Any other end of a run resets the count, as do changed
+// files.
 func hinders(s *session.Session, r session.RunResult, changed bool) {
 	switch r.Outcome {
 	case session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded:
-	case session.OutcomeInterrupted: // says nothing about them
+	case session.OutcomeInterrupted: // an interruption says nothing about the provider or the network
 		return
 	default:
 		s.Hindered = nil

@@ -7,14 +7,15 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// visitAfter returns the visit after an attempt; checkpoint is the attempt's number.
+// visitAfter returns the state of the visit (the attempts at one phase in a row) after an attempt. `checkpoint` is the
+// number of the attempt's checkpoint. If the attempt leaves the phase or ends the lap, the visit is empty.
 func visitAfter(s *session.Session, open *session.Open, d *session.Decided, checkpoint int) session.Visit {
 	v := s.Visit
 	switch {
 	case d.Next != s.Phase || d.LapEnded:
 		return session.Visit{}
 	case d.Class == session.ClassAsked:
-	case open.Runner == "person": // it says nothing about the agent of the phase
+	case open.Runner == "person": // a person's answer says nothing about the agent of the phase
 		v.Attempts, v.Unsigned = v.Attempts+1, 0
 	default:
 		return after(v, open, d, checkpoint)
@@ -22,7 +23,7 @@ func visitAfter(s *session.Session, open *session.Open, d *session.Decided, chec
 	return v
 }
 
-// after returns the visit after one more attempt of an agent.
+// after returns the state of the visit after one more attempt of an agent.
 func after(v session.Visit, open *session.Open, d *session.Decided, checkpoint int) session.Visit {
 	j, fingerprint := open.Judgement, ""
 	if j != nil {
@@ -50,7 +51,7 @@ func after(v session.Visit, open *session.Open, d *session.Decided, checkpoint i
 	return got(left(v, open, d), j, checkpoint)
 }
 
-// left counts attempts that changed no files, or returned to the files of an earlier one.
+// left counts attempts in a row that changed no files, and attempts that returned to the files of an earlier attempt.
 func left(v session.Visit, open *session.Open, d *session.Decided) session.Visit {
 	tree := open.Judgement.Tree
 	unchanged := tree == open.Tree
@@ -74,7 +75,7 @@ func left(v session.Visit, open *session.Open, d *session.Decided) session.Visit
 	return v
 }
 
-// got records how far an attempt got, and which tests failed.
+// got records how far an attempt got, and which of its tests failed.
 func got(v session.Visit, j *session.Judgement, checkpoint int) session.Visit {
 	v.Best = max(v.Best, j.Passing())
 	r := j.Reached()
@@ -93,7 +94,7 @@ func got(v session.Visit, j *session.Judgement, checkpoint int) session.Visit {
 	return v
 }
 
-// found adds the findings of an attempt to those of the visit. It notes whether one was found before.
+// found adds an attempt's findings about tests to the visit. It records whether an earlier attempt had one of them.
 func found(v session.Visit, list []session.Tampering) session.Visit {
 	told := v.Found
 	for _, t := range list {
@@ -106,7 +107,7 @@ func found(v session.Visit, list []session.Tampering) session.Visit {
 	return v
 }
 
-// counted updates the counts of attempts in a row.
+// counted updates the numbers of attempts in a row without progress or with the same failure.
 func counted(v session.Visit, d *session.Decided, fingerprint string) session.Visit {
 	v.NoProgress++
 	if d.Progress {
@@ -115,7 +116,7 @@ func counted(v session.Visit, d *session.Decided, fingerprint string) session.Vi
 	switch {
 	case d.Step == session.StepAhead, d.Step == session.StepUnsigned:
 		v.Stale = 0
-	case d.Step == "" && d.Progress: // written by an older wfs, which did not record the kind
+	case d.Step == "" && d.Progress: // an older wfs wrote the event, and did not record the kind of progress
 	default:
 		v.Stale++
 	}
@@ -124,7 +125,7 @@ func counted(v session.Visit, d *session.Decided, fingerprint string) session.Vi
 		v.Unsigned = 0
 	}
 	switch {
-	case d.Step == session.StepAhead: // it got further, so where it failed then does not matter
+	case d.Step == session.StepAhead: // the attempt got further, so an equal failure before it does not matter
 		v.SameFailure = 0
 	case fingerprint != "" && fingerprint == v.Fingerprint:
 		v.SameFailure++
@@ -134,14 +135,14 @@ func counted(v session.Visit, d *session.Decided, fingerprint string) session.Vi
 	return v
 }
 
-// maxFailing bounds Visit.Failing.
+// maxFailing is the maximum length of Visit.Failing and Visit.Found.
 const maxFailing = 4 * session.MaxNamed
 
-// conversationAfter returns the conversation that the next attempt of a visit may continue after a run, nil for none. A
-// conversation is not continued if it led to a failure, to silence or to its own end.
+// conversationAfter returns the conversation that the next attempt of the visit may continue after a run, nil for none.
+// A conversation is not continued if its last run failed, hung, gave no result, or reached the end of its context.
 func conversationAfter(r *session.RunResult, before *session.Conversation) *session.Conversation {
 	if r.Agent == "" {
-		return before // not an agent with a memory
+		return before // the run was not of an agent that has conversations
 	}
 	switch r.Outcome {
 	case session.OutcomeFailed, session.OutcomeNotStarted, session.OutcomeIdle, session.OutcomeHung,
@@ -160,9 +161,10 @@ func conversationAfter(r *session.RunResult, before *session.Conversation) *sess
 	c := session.Conversation{ID: r.Conversation, Agent: r.Agent, Version: r.AgentVersion, Place: r.Place,
 		Ended: r.Outcome,
 		Total: r.Total}
-	if before != nil && before.ID == c.ID && c.Total == (cost.Total{}) { // ended before it could report its total
+	// the run ended before it could report the total
+	if before != nil && before.ID == c.ID && c.Total == (cost.Total{}) {
 		c.Total = before.Total
-		if c.Total != (cost.Total{}) { // else the next run would count this one again
+		if c.Total != (cost.Total{}) { // without this, the next run would count this run's usage again
 			u := r.Usage()
 			c.Total = cost.Total{CostUSD: c.Total.CostUSD + u.USD.USD(),
 				Tokens: cost.Usage{Tokens: c.Total.Tokens}.Plus(u).Tokens}
@@ -171,8 +173,8 @@ func conversationAfter(r *session.RunResult, before *session.Conversation) *sess
 	return &c
 }
 
-// conversationFound returns the conversation that the next attempt may continue after a run that was cut off. It keeps
-// the total from before that run.
+// conversationFound returns the conversation that the next attempt may continue after a run that was cut off. Its total
+// is the one from before that run.
 func conversationFound(u *session.UsageFound, before *session.Conversation) *session.Conversation {
 	if u.Conversation == nil {
 		return before

@@ -9,22 +9,23 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Item is an item of the checklist with its state on the current line of checkpoints.
+// Item is an item of the checklist, with its state on the current line of checkpoints.
 type Item struct {
-	Number     int               `json:"number"` // from 1
-	Text       string            `json:"text"`
-	State      session.ItemState `json:"state"`
-	Checkpoint int               `json:"checkpoint,omitempty"` // first checkpoint with this state
-	Test       session.TestID    `json:"test,omitempty"`       // the existing test that is the evidence
-	By         string            `json:"by,omitempty"`         // of a skipped one: "agent" or "person"
+	Number int               `json:"number"` // from 1
+	Text   string            `json:"text"`
+	State  session.ItemState `json:"state"`
+	// number of the first checkpoint at which it has this state
+	Checkpoint int            `json:"checkpoint,omitempty"`
+	Test       session.TestID `json:"test,omitempty"` // the existing test that is the evidence
+	By         string         `json:"by,omitempty"`   // "agent" or "person", if it is skipped
 }
 
-// Settled reports whether the item is done with a judgement, a test or a person's approval.
+// Settled reports whether the item is done, by a judgement, an existing test, or a person's approval.
 func (i Item) Settled() bool {
 	return i.State == session.ItemDelivered || i.State == session.ItemShown || i.State == session.ItemAgreed
 }
 
-// Says returns the item's state as text.
+// Says returns a description of the item's state, for people.
 func (i Item) Says() string {
 	switch i.State {
 	case session.ItemDelivered:
@@ -42,7 +43,8 @@ func (i Item) Says() string {
 	return "open"
 }
 
-// on reports whether a settlement is valid on a line of checkpoints.
+// on reports whether a settlement (the end of an item or lap without a judgement) is valid on a line of checkpoints:
+// its checkpoint is on the line.
 func on(e session.Settlement, way []session.Checkpoint) bool {
 	return slices.ContainsFunc(way, func(c session.Checkpoint) bool { return c.Number == e.Checkpoint })
 }
@@ -64,7 +66,7 @@ func Open(s *session.Session) []Item {
 	return slices.DeleteFunc(States(s), Item.Settled)
 }
 
-// Next returns the number of the first item after the current lap that needs work, 0 for none.
+// Next returns the number of the first item after the current lap that is not done, 0 for none.
 func Next(s *session.Session) int {
 	for _, item := range States(s) {
 		if item.Number > s.Lap && !item.Settled() {
@@ -74,14 +76,14 @@ func Next(s *session.Session) int {
 	return 0
 }
 
-// Less reports whether less than the agreed work was done: items are open, or a person skipped phases.
+// Less reports whether less was done than was agreed: items are open, or a person skipped phases.
 func Less(s *session.Session) bool { return len(Open(s))+len(s.SkippedPhases) > 0 }
 
-// State returns the state of a lap, or of an item in a workflow without laps.
+// State returns the state of lap n on a line of checkpoints, or of item n in a workflow without laps.
 func State(s *session.Session, n int, way []session.Checkpoint) Item {
 	item := Item{Number: n, State: session.ItemOpen}
 	if s.Phase != workflows.Done && (n == s.Lap || !s.Laps) {
-		return item // it is being worked on
+		return item // the item is in progress
 	}
 	for i, c := range way {
 		if delivers(s, n, way[:i+1]) {
@@ -96,7 +98,7 @@ func State(s *session.Session, n int, way []session.Checkpoint) Item {
 	return item
 }
 
-// delivers reports whether the last of these checkpoints delivers an item.
+// delivers reports whether the last of these checkpoints delivers item n.
 func delivers(s *session.Session, n int, way []session.Checkpoint) bool {
 	if s.Laps {
 		return endsLap(s, n, way)
@@ -105,13 +107,13 @@ func delivers(s *session.Session, n int, way []session.Checkpoint) bool {
 	return c.Next == workflows.Done && deliversAll(n, c, way)
 }
 
-// endsLap reports whether the last of these checkpoints ended a judged lap. Without a test written in the lap, a person
-// must have approved it.
+// endsLap reports whether the last of these checkpoints ended lap n with a judgement. If the lap's tests were not
+// written in it, because that phase was skipped, a person must have approved the end.
 func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 	c := way[len(way)-1]
 	stays := c.Next != workflows.Done && c.NextLap == n
 	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass || c.Lap != n || stays ||
-		len(way) > 1 && over(way[len(way)-2], n) { // finished work that was edited later
+		len(way) > 1 && over(way[len(way)-2], n) { // the lap had ended before: this checkpoint is a later edit
 		return false
 	}
 	skipped := slices.ContainsFunc(c.SkippedPhases,
@@ -121,11 +123,11 @@ func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 	})
 }
 
-// over reports whether the work was complete after a lap.
+// over reports whether the work was complete at a checkpoint, after a lap.
 func over(c session.Checkpoint, lap int) bool { return c.Next == workflows.Done && c.NextLap == lap }
 
-// deliversAll reports whether work without laps that ended with this checkpoint delivers an item: the same tree was
-// approved, or its documents tick the item and the gates passed.
+// deliversAll reports whether work without laps that ends with checkpoint c delivers item n: either a person or a
+// reviewer approved the same tree, or a document in the tree ticks the item, and the gates passed.
 func deliversAll(n int, c session.Checkpoint, way []session.Checkpoint) bool {
 	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass {
 		return false

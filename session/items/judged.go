@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Approval is an approval of the work of a phase, on the current line of checkpoints.
+// Approval is the approval of a phase's work, on the current line of checkpoints.
 type Approval struct {
 	Phase      session.PhaseName `json:"phase"`
 	Lap        int               `json:"lap"`
@@ -17,8 +17,9 @@ type Approval struct {
 	By         string            `json:"by"` // "person" or "reviewer"
 }
 
-// Approvals returns the approvals of people and reviewers, the newest for each phase and lap. New work in the phase, or
-// in one that leads to it, invalidates an approval, except a person's edits after the end that pass the gates.
+// Approvals returns the approvals by people and reviewers, the newest one for each phase and lap. Later work in the
+// phase, or in a phase that leads to it, invalidates an approval. Edits of a person after the end of the work do not,
+// if the gates pass.
 func Approvals(s *session.Session, w *workflows.Workflow) []Approval {
 	var all []Approval
 	for _, c := range s.Way() {
@@ -37,10 +38,10 @@ func Approvals(s *session.Session, w *workflows.Workflow) []Approval {
 	return all
 }
 
-// approves reports whether a person or a reviewer works in a phase.
+// approves reports whether a phase consists of the approval of a person or a reviewer.
 func approves(p *workflows.Phase) bool { return p != nil && (p.Run.Human || p.Review != nil) }
 
-// Unjudged returns the question about those parts of finished work that were not judged, "" if there are none.
+// Unjudged returns the question to ask about parts of finished work that were not judged, "" if all parts were judged.
 func Unjudged(s *session.Session) string {
 	items := States(s)
 	if open := slices.DeleteFunc(slices.Clone(items), Item.Settled); len(open) > 0 {
@@ -59,7 +60,7 @@ func Unjudged(s *session.Session) string {
 	return askNothingDone(s)
 }
 
-// askNothingDone returns the question about work in which nothing was judged.
+// askNothingDone returns the question to ask if nothing in the session was judged.
 func askNothingDone(s *session.Session) string {
 	if len(s.Items) > 0 {
 		return "nothing was done in this session: the agent says that existing tests show every item. Is the work done?"
@@ -75,7 +76,7 @@ func askNothingDone(s *session.Session) string {
 	return "nothing was done in this session, and the agent says that nothing is left. Is the work done?"
 }
 
-// askOpen returns the question about open items; all is the number of items.
+// askOpen returns the question to ask about open items. `all` is the number of all items.
 func askOpen(open []Item, all int) string {
 	n := len(open)
 	says := make([]string, 0, n)
@@ -92,7 +93,7 @@ func askOpen(open []Item, all int) string {
 	return fmt.Sprintf("%d of %d items %s: %s. %s", n, all, was, strings.Join(says, ", "), is)
 }
 
-// LapsJudged returns how many laps ended with a verdict, on the current line of checkpoints.
+// LapsJudged returns the number of laps on the current line of checkpoints that ended with a judgement.
 func LapsJudged(s *session.Session) int {
 	way, n := s.Way(), 0
 	for i, c := range way {
@@ -103,7 +104,7 @@ func LapsJudged(s *session.Session) int {
 	return n
 }
 
-// unapproved reports whether work on this line of checkpoints is not judged by any gate and was not approved later.
+// unapproved reports whether work on this line of checkpoints was judged by no gate, and was not approved since.
 func unapproved(s *session.Session) bool {
 	way := s.Way()
 	for i, c := range slices.Backward(way) {
@@ -120,7 +121,7 @@ func unapproved(s *session.Session) bool {
 	return false
 }
 
-// ApprovedInTheEnd reports whether a person approved the work that ended at a checkpoint.
+// ApprovedInTheEnd reports whether a person approved the whole work when it ended at this checkpoint.
 func ApprovedInTheEnd(s *session.Session, checkpoint int) bool {
 	return slices.ContainsFunc(s.Settlements, func(e session.Settlement) bool {
 		return e.Item == 0 && e.State == session.ItemAgreed && e.By == "person" && e.Checkpoint == checkpoint

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// FormerOf returns the values that an operation changed, as they were before it.
+// FormerOf returns the values that differ between the session before and after an operation, as they were before it.
 func FormerOf(before, after *session.Session) session.Former {
 	var f session.Former
 	if before.Title != after.Title {
@@ -35,8 +35,8 @@ func FormerOf(before, after *session.Session) session.Former {
 	return f
 }
 
-// listBefore returns the list before a change, nil if it did not change. An empty list is not nil, so that JSON
-// distinguishes the two.
+// listBefore returns the list before an operation, nil if the operation did not change it. A changed list that was
+// empty is returned as an empty list, not nil, so that JSON distinguishes both cases.
 func listBefore[T any](before, after []T) *[]T {
 	if len(before) == len(after) && (len(before) == 0 || same(before, after)) {
 		return nil
@@ -45,18 +45,20 @@ func listBefore[T any](before, after []T) *[]T {
 	return &list
 }
 
-// WithStand returns f with the phase, lap and status from before. A move to another checkpoint always changes them.
+// WithStand returns f with the phase, lap and status of the session before an operation. It is for moves to another
+// checkpoint, which always change them.
 func WithStand(f session.Former, before *session.Session) session.Former {
 	stand := standOf(before)
 	f.Stand = &stand
 	return f
 }
 
-// Overtaken describes which of the values that f would restore were changed by a later operation, "" for none. after is
-// the session right after the operation.
+// Overtaken returns a message if a later operation has changed a value that f would restore, "" otherwise. `after` is
+// the session right after the operation that f belongs to.
 func Overtaken(f session.Former, after, now *session.Session) string {
 	was, is := *after, *now
-	was.Base0, is.Base0 = nil, nil // results of later gate runs, by the plan that the undo removes
+	// not compared: the gates may have run on the base since, with the plan that the undo removes
+	was.Base0, is.Base0 = nil, nil
 	since := FormerOf(&was, &is)
 	switch {
 	case both(f.Title, since.Title):
@@ -85,7 +87,7 @@ func Overtaken(f session.Former, after, now *session.Session) string {
 // both reports whether both values are set.
 func both[T any](a, b *T) bool { return a != nil && b != nil }
 
-// Restore sets the values of a session to those in f.
+// Restore sets those values of the session that f has.
 func Restore(s *session.Session, f session.Former) {
 	restore(&s.Title, f.Title)
 	if f.Goal != nil || f.Spec != nil {
@@ -133,14 +135,15 @@ func standOf(s *session.Session) session.FormerStand {
 		Last: s.Last, LastGates: s.LastGates, NotRun: s.NotRun, LastRun: s.LastRun}
 }
 
-// same compares values in their JSON form: a value that was decoded from JSON has no empty lists.
+// same reports whether two values are equal in JSON. Comparing them in Go would fail, because decoding from JSON turns
+// empty lists into nil.
 func same(a, b any) bool {
 	x, err := json.Marshal(a)
 	y, err2 := json.Marshal(b)
 	return err == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// Alive returns the status of a session after its revival, derived from its other fields.
+// Alive returns the status that a session gets when it is revived, derived from its other fields.
 func Alive(s *session.Session) session.Status {
 	switch {
 	case s.Phase == workflows.Done && s.Waiting == nil:

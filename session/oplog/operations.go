@@ -1,5 +1,5 @@
-// Package oplog finds the operations that can be undone and redone, and the values that an undo restores besides files
-// and refs.
+// Package oplog finds the operations that can be undone and redone. It also computes the values of a session that an
+// undo restores in addition to files and refs.
 package oplog
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Standing returns the operations that can be undone and those that can be redone, in both lists the next one last. ops
-// has the newest first. A new operation after an undo means that the undone one can no longer be redone. Undos of
-// operations that are not in the log any more are in neither list.
+// Standing returns the operations that can be undone, and the undos that can be redone. In both lists the last entry is
+// the next one. In `ops` the newest operation comes first. After an undo, a new operation makes redoing impossible. An
+// undo whose operation is no longer in the log is in neither list.
 func Standing(ops []session.Op) (undo, redo []session.Op) {
 	for _, op := range slices.Backward(ops) {
 		if op.Undoes == 0 {
@@ -28,7 +28,8 @@ func Standing(ops []session.Op) (undo, redo []session.Op) {
 	return undo, redo
 }
 
-// Together returns the next operation of a list of Standing, followed by earlier operations of the same command.
+// Together returns the last operation of a list from Standing, followed by the earlier operations of the same command,
+// which are undone with it.
 func Together(standing []session.Op) []session.Op {
 	n := len(standing)
 	if n == 0 {
@@ -41,18 +42,19 @@ func Together(standing []session.Op) []session.Op {
 	return next
 }
 
-// Parked returns the operations that left uncommitted changes behind on a branch and whose changes have not come back,
-// newest first. ops are the operations of one work tree, newest first. A later operation that leaves the branch again
-// also leaves the earlier changes behind.
+// Parked returns the operations that left uncommitted changes behind on a branch, if those changes have not come back
+// since. `ops` are the operations of one work tree. Both lists begin with the newest. An operation that leaves the
+// branch again also leaves the earlier changes behind.
 func Parked(ops []session.Op, branch string) []session.Op {
 	var parked []session.Op
-	var since []session.Turn // turns that led to the branch, or that are in the list
+	var since []session.Turn // later turns that came to the branch, or that are listed already
 	for _, op := range ops {
 		t := op.Turn
 		same := func(o session.Turn) bool { return o.Tree == t.TreeOld && o.Index == t.IndexOld }
 		switch branch {
 		case t.HeadNew:
-			if op.Undoes == 0 { // changes left there came back then, or were listed
+			// an operation came to the branch: changes left there earlier came back, or were listed when it left
+			if op.Undoes == 0 {
 				return parked
 			}
 			since = append(since, t)
@@ -66,7 +68,7 @@ func Parked(ops []session.Op, branch string) []session.Op {
 	return parked
 }
 
-// ParkedAnywhere returns Parked for all branches except those of sessions, newest first.
+// ParkedAnywhere returns the operations that Parked returns for any branch that is not a session's, the newest first.
 func ParkedAnywhere(ops []session.Op) []session.Op {
 	var branches []string
 	var parked []session.Op

@@ -9,22 +9,24 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// Stat summarises the attempts of an agent with a model in a phase.
+// Stat summarises the attempts that one agent made with one model in one phase.
 type Stat struct {
 	Agent    string            `json:"agent"`
 	Model    string            `json:"model,omitempty"`
 	Phase    session.PhaseName `json:"phase"`
-	Attempts int               `json:"attempts"` // judged
+	Attempts int               `json:"attempts"` // number of judged attempts
 	Passed   int               `json:"passed"`
-	Claims   int               `json:"claims"` // checked claims to be done
+	Claims   int               `json:"claims"` // claims to be done that wfs checked
 	True     int               `json:"true"`
-	Used     cost.Usage        `json:"used,omitzero"` // by all runs, judged or not
+	Used     cost.Usage        `json:"used,omitzero"` // usage of all runs, judged or not
 }
 
-// Of counts the events of one session. An agent without a card is named after its runner.
+// Of summarises the events of one session. If an agent has no name, Stat.Agent is the kind of its runner, such as
+// "command".
 func Of(events []session.Event) []Stat {
 	var all []Stat
-	last := &session.RunResult{} // names the agent of a run that was cut off before it reported its name
+	// the previous run, which names the agent of a run that was cut off before it reported its name
+	last := &session.RunResult{}
 	of := func(o *session.Open) *Stat {
 		r := cmp.Or(o.Run, last)
 		who := Stat{Agent: cmp.Or(r.Agent, o.Agent, o.Runner), Model: r.Model, Phase: o.Phase}
@@ -66,7 +68,7 @@ func Of(events []session.Event) []Stat {
 	return all
 }
 
-// judged counts a judged attempt.
+// judged adds a judged attempt to the counts.
 func (s *Stat) judged(o *session.Open) {
 	s.Attempts++
 	if o.Decided.Verdict == session.Pass {
@@ -80,7 +82,7 @@ func (s *Stat) judged(o *session.Open) {
 	}
 }
 
-// Add adds the rows of another session.
+// Add merges the rows of another session into a list of rows.
 func Add(all, more []Stat) []Stat {
 	for _, m := range more {
 		i := slices.IndexFunc(all, m.like)
@@ -97,7 +99,7 @@ func (s Stat) like(t Stat) bool {
 	return s.Agent == t.Agent && s.Model == t.Model && s.Phase == t.Phase
 }
 
-// Plus adds the counts of another row.
+// Plus returns the sum of two rows.
 func (s Stat) Plus(t Stat) Stat {
 	s.Attempts += t.Attempts
 	s.Passed += t.Passed

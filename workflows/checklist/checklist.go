@@ -11,18 +11,18 @@ import (
 
 // Item is one entry of a spec's checklist.
 type Item struct {
-	Text string // one line, without the box
+	Text string // text of the item on one line, without the box
 	Done bool   // the box is ticked
-	Line int    // from 1
+	Line int    // line of the box in the file, from 1
 }
 
-// Parse returns the task list items of a Markdown text, nested ones too, in the order of the text. Code blocks
-// and HTML comments hold no items.
+// Parse returns the task list items (`- [ ]`) of a Markdown text in their order, including nested ones. Items in code
+// blocks and HTML comments are ignored.
 func Parse(text []byte) []Item { return read(linesOf(text)).items }
 
 // Section returns the section of a Markdown text that contains a checklist item: from the heading above the item to the
-// next heading that is not below that one. If it is longer than most bytes, it begins with the item instead. It returns
-// "" if there is no such item.
+// next heading of the same or a higher level. If the section is longer than `most` bytes, it is returned from the item
+// on. Section returns "" if there is no such item.
 func Section(text []byte, item string, most int) string {
 	lines := linesOf(text)
 	c := read(lines)
@@ -67,20 +67,22 @@ func OneLine(s string) string {
 		" ")
 }
 
-// checklist reads Markdown by lines, just enough to distinguish list items from lines that look like one.
+// checklist reads Markdown line by line. It parses just enough to distinguish list items from lines that only look like
+// items.
 type checklist struct {
 	items    []Item
 	sections []section
-	open     bool     // the newest item's text may continue in the next line
+	open     bool     // the text of the newest item may continue in the next line
 	text     []string // lines of the newest item
 
-	paragraph bool   // the line before is text that the next line may continue
-	lists     []int  // columns where the text of the surrounding list items begins, ascending
-	fence     string // the end marker of the current code block
-	comment   bool   // in an HTML comment
+	paragraph bool   // the previous line is text that the next line may continue
+	lists     []int  // columns in which the text of the enclosing list items begins, ascending
+	fence     string // the marker that ends the current code block
+	comment   bool   // the line is inside an HTML comment
 }
 
-// column returns where the text begins of the innermost list item that contains a line of this indentation.
+// column returns the column in which the text of the enclosing list item begins, for a line of this indentation. If no
+// list item contains the line, it returns 0.
 func (c *checklist) column(indent int) int {
 	for i := len(c.lists) - 1; i >= 0; i-- {
 		if c.lists[i] <= indent {
@@ -101,7 +103,7 @@ func (c *checklist) end() {
 	c.open, c.text, c.paragraph = false, nil, false
 }
 
-// leave closes the list items that do not contain a line of this indentation.
+// leave closes all list items that cannot contain a line of this indentation.
 func (c *checklist) leave(indent int) {
 	for len(c.lists) > 0 && c.lists[len(c.lists)-1] > indent {
 		c.lists = c.lists[:len(c.lists)-1]
@@ -136,7 +138,8 @@ func (c *checklist) line(number int, s string) {
 		under := strings.IndexByte("=-", rest[0])
 		if h := heading.FindStringSubmatch(rest); h != nil {
 			c.sections = append(c.sections, section{number - 1, len(h[1])})
-		} else if under >= 0 && c.paragraph && !c.open && !strings.Contains(rest, " ") { // the line before is a heading
+			// this line underlines the previous line, which is therefore a heading
+		} else if under >= 0 && c.paragraph && !c.open && !strings.Contains(rest, " ") {
 			c.sections = append(c.sections, section{number - 2, under + 1})
 		}
 		c.end()
@@ -162,10 +165,11 @@ func (c *checklist) line(number int, s string) {
 	}
 }
 
-// section begins at a heading: its line, from 0, and its level, from 1.
+// section has the position of a heading: its line, from 0, and its level, from 1.
 type section struct{ line, level int }
 
-// indentation returns the column of the first character, with tab stops every four columns, and the text from there.
+// indentation returns the column of the first character that is not blank, with tab stops every four columns, and the
+// text from that character on.
 func indentation(s string) (int, string) {
 	column := 0
 	for i := range len(s) {
@@ -182,15 +186,16 @@ func indentation(s string) (int, string) {
 }
 
 var (
-	listMarker = lazyregexp.New(`^([-*+]|[0-9]{1,9}[.)])[ \t]+`) // an empty marker has no box
+	// a list marker needs a blank after it: without one there can be no box
+	listMarker = lazyregexp.New(`^([-*+]|[0-9]{1,9}[.)])[ \t]+`)
 	taskBox    = lazyregexp.New(`^\[([ xX])\][ \t](.*)`)
 	fenceStart = lazyregexp.New("^(```+[^`]*$|~~~+)")
 	heading    = lazyregexp.New(`^(#{1,6})([ \t]|$)`)
-	// rule is a thematic break or the underline of a heading, without its spaces.
+	// rule matches a horizontal rule or the underline of a heading, after its spaces were removed.
 	rule = lazyregexp.New(`^(-{3,}|\*{3,}|_{3,}|={3,})$`)
 )
 
-// opensFence returns the run of ` or ~ that begins a fenced code block, or "".
+// opensFence returns the backticks or tildes that begin a fenced code block, "" if the line begins none.
 func opensFence(s string) string {
 	if !fenceStart.MatchString(s) {
 		return ""

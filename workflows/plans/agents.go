@@ -10,7 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// resolveAgent returns the agent, with the time-outs of the configuration if the override has none.
+// resolveAgent returns the agent of a session: the override if there is one, else the configured agent. An override
+// without time-outs gets those of the configuration.
 func resolveAgent(configured workflows.Agent, override *workflows.Agent) workflows.Agent {
 	if override == nil {
 		return timeLimits(configured)
@@ -20,8 +21,9 @@ func resolveAgent(configured workflows.Agent, override *workflows.Agent) workflo
 	return timeLimits(a)
 }
 
-// resolveAgents fills in the agents that phases name: an agent of the configuration, the session's own if it has that
-// name, or a card with its defaults.
+// resolveAgents adds to the plan the agents that its phases name. For each name it takes an agent of the configuration;
+// else the session's agent, if that has this name; else the agent's card (how to run its program) without further
+// settings. It returns findings about unknown names.
 func resolveAgents(p *workflows.Plan, c *workflows.Config) []workflows.Finding {
 	cards := c.Cards
 	if cards == nil {
@@ -45,7 +47,7 @@ func resolveAgents(p *workflows.Plan, c *workflows.Config) []workflows.Finding {
 				unknown.add(name, ph.Name)
 				continue
 			default:
-				if a = reviewer(p, ph, c, cards); a.Card == nil { // a person
+				if a = reviewer(p, ph, c, cards); a.Card == nil { // a person reviews
 					continue
 				}
 			}
@@ -68,8 +70,9 @@ func timeLimits(a workflows.Agent) workflows.Agent {
 	return a
 }
 
-// reviewer chooses an agent for a review by "reviewer" if none is configured: another known agent that is installed,
-// else the session's own in a new conversation, else a person.
+// reviewer chooses an agent for a review by "reviewer" if the configuration has no agent of that name. It prefers
+// another known agent that is installed. Otherwise it takes the session's own agent in a new conversation. If wfs has
+// no card for that agent, a person reviews: the phase is changed accordingly.
 func reviewer(p *workflows.Plan, ph *workflows.Phase, c *workflows.Config, cards workflows.Cards) workflows.Agent {
 	for _, name := range c.Installed {
 		if name != p.Agent.Use && cards[name] != nil {
@@ -85,8 +88,8 @@ func reviewer(p *workflows.Plan, ph *workflows.Phase, c *workflows.Config, cards
 	return workflows.Agent{Use: a.Use, Card: a.Card, Model: a.Model, Allow: a.Allow, Args: a.Args, Fresh: true}
 }
 
-// ReviewedBy describes the reviewer in a plan, for people, if the configuration names none. It returns "" if it names
-// one, or if there is no review.
+// ReviewedBy returns a text for people about who reviews in a plan, if wfs chose the reviewer. It returns "" if the
+// configuration names a reviewer, or if there is no review.
 func ReviewedBy(p *workflows.Plan, w *workflows.Workflow, c *workflows.Config) string {
 	if _, ok := c.Agents[workflows.Reviewer]; ok || c.Cards[workflows.Reviewer] != nil {
 		return ""
@@ -110,7 +113,7 @@ func ReviewedBy(p *workflows.Plan, w *workflows.Workflow, c *workflows.Config) s
 	return ""
 }
 
-// checkReviewers reports reviews by the agent that does the work: it would approve its own work.
+// checkReviewers reports reviews by an agent that also does the work: it would approve its own work.
 func checkReviewers(p *workflows.Plan) []workflows.Finding {
 	var findings []workflows.Finding
 	for _, review := range p.Workflow.Phases {
@@ -118,7 +121,7 @@ func checkReviewers(p *workflows.Plan) []workflows.Finding {
 			continue
 		}
 		if _, ok := p.Agents[review.Run.Name]; !ok && review.Run.Name != "" {
-			continue // an unknown agent has already been reported
+			continue // the agent is unknown, which was reported before
 		}
 		reviewer := p.AgentOf(&review)
 		own := slices.IndexFunc(p.Workflow.Phases, func(ph workflows.Phase) bool {

@@ -14,7 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Differences lists the differences between two plans, one line each, for people. It is empty for equal plans.
+// Differences returns the differences between two plans as text for people, one line each. It returns none for equal
+// plans.
 func Differences(a, b *workflows.Plan) []string {
 	was, is := asJSON(a), asJSON(b)
 	var d differences
@@ -29,18 +30,20 @@ func asJSON(p *workflows.Plan) map[string]any {
 	text, _ := Encode(p)
 	var v map[string]any
 	if err := json.Unmarshal(text, &v); err != nil {
-		panic(err) // Encode wrote it
+		panic(err) // cannot fail: Encode wrote this JSON
 	}
 	return v
 }
 
-// labels are the names of parts of a plan for people, if they differ from JSON. "=" stands for the name of the parent.
+// labels has the names of parts of a plan for people, if they differ from the names in JSON. "=" stands for the name of
+// the enclosing part.
 var labels = map[string]string{"workflow": "=", "command": "=", "use": "=", "name": "workflow",
 	"phases": "phase", "baseline": "gate", "agents": "agent", "unproven": "clean-proof off",
 	"provide": "clean-provide", "setup": "set-up",
 	"holdout": "hold-out tests"}
 
-// inWords converts JSON for display: commands on one line, and items of lists and mappings by name.
+// inWords converts the JSON of a plan for display: a command becomes one line, and the items of lists and mappings are
+// keyed by their names.
 func inWords(v map[string]any) map[string]any {
 	out := map[string]any{}
 	for key, x := range v {
@@ -68,7 +71,7 @@ func objectInWords(out map[string]any, key, label string, x map[string]any) {
 		text = strings.Join(argv, " ")
 	}
 	switch {
-	case text != nil && key == "run": // of a gate
+	case text != nil && key == "run": // the command of a gate
 		out["="] = text
 	case text != nil:
 		out[label] = text
@@ -91,7 +94,7 @@ func listInWords(out map[string]any, key, label string, list []any) {
 			out[label] = texts(list)
 		case key != "gates":
 			out[label+" "+name] = inWords(named)
-		default: // of a phase; the baseline describes the gates
+		default: // the gates of a phase by name only: the baseline describes them
 			if named["expect"] == string(workflows.ExpectRed) {
 				name += " (expect red)"
 			}
@@ -151,7 +154,7 @@ func (d *differences) walk(what string, a, b map[string]any) {
 	}
 }
 
-// lacking returns the texts of a that b lacks, each after a sign.
+// lacking returns the texts that are in `a` and not in `b`, each with the sign before it.
 func lacking(a, b []string, sign string) []string {
 	var list []string
 	for _, x := range a {

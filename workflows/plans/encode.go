@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Encode returns a plan as JSON that is the same for equal plans, and the SHA-256 of that text in hexadecimal.
+// Encode returns a plan as JSON, and the SHA-256 of this JSON in hexadecimal. Equal plans have equal JSON.
 func Encode(p *workflows.Plan) (data []byte, digest string) {
 	data = workflows.IndentedJSON(p)
 	sum := sha256.Sum256(data)
@@ -21,8 +21,8 @@ func Encode(p *workflows.Plan) (data []byte, digest string) {
 // ErrNewer is returned for a plan that a newer version of wfs wrote.
 var ErrNewer = errors.New("written by a newer version of wfs")
 
-// Decode is the inverse of Encode. It returns an error for text that is not a plan, that a newer wfs wrote, or that
-// leads to phases which do not exist.
+// Decode returns the plan in JSON that Encode wrote. It returns an error for text that is not a plan, for a plan of a
+// newer wfs (ErrNewer), and for a plan whose phases lead to missing phases.
 func Decode(data []byte) (*workflows.Plan, error) {
 	var head struct {
 		Workflow struct {
@@ -50,8 +50,8 @@ func Decode(data []byte) (*workflows.Plan, error) {
 	return p, nil
 }
 
-// sound returns an error for a workflow that cannot run. It checks less than the reader of workflow files: a session
-// must stay readable when that one becomes stricter.
+// sound returns an error for a workflow that cannot run. It checks less than ParseWorkflow: if ParseWorkflow becomes
+// stricter, existing sessions must still be readable.
 func sound(w *workflows.Workflow) error {
 	if w.Phase(w.Start) == nil {
 		return fmt.Errorf("start %q is not a phase", w.Start)
@@ -69,7 +69,7 @@ func sound(w *workflows.Workflow) error {
 	return nil
 }
 
-// leads reports whether a target exists.
+// leads reports whether a target exists: it is a phase, or one of the special targets.
 func leads(w *workflows.Workflow, to workflows.PhaseName) bool {
 	return to == workflows.Done || to == workflows.NextLap || w.Phase(to) != nil
 }

@@ -1,4 +1,5 @@
-// Package plans makes the plan of a session from a workflow and a configuration, encodes it, and compares two.
+// Package plans makes the plan of a session from a workflow and a configuration. It also encodes plans and compares
+// them.
 package plans
 
 import (
@@ -12,9 +13,9 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Resolve makes the plan of a session: the workflow with its gates from the configuration, every default, the agent,
-// and the environment. agent overrides the configuration's; it and c may be nil. The arguments are not changed.
-// Findings say why the workflow cannot run in this project; if there are any, the plan is nil.
+// Resolve makes the plan of a session: the workflow with its gates from the configuration, all defaults, the agent, and
+// the environment. `agent` replaces the agent of the configuration. `agent` and `c` may be nil. The arguments are not
+// changed. Findings say why the workflow cannot run in this project; if there are any, the plan is nil.
 func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent) (*workflows.Plan,
 	[]workflows.Finding) {
 	if c == nil {
@@ -49,7 +50,7 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 			}
 			return f
 		}), checkPlan(p), checkReviewers(p))
-	// no session may get a plan that cannot be decoded
+	// otherwise a session could get a plan that Decode refuses
 	if err := sound(&p.Workflow); err != nil && len(findings) == 0 {
 		findings = []workflows.Finding{workflows.Findingf(
 			"workflow %s: %v\nwrite one under gates: in the configuration",
@@ -62,8 +63,8 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 	return p, nil
 }
 
-// useGates replaces the uses of gates in a phase by gates of the configuration, and adds those that do not exist to
-// missing.
+// useGates replaces the references to gates in a phase by the gates of the configuration. It adds references to unknown
+// gates to `missing`.
 func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) (found []workflows.Finding) {
 	used := ph.Gates
 	ph.Gates = nil
@@ -94,7 +95,7 @@ func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) (found
 	return found
 }
 
-// defined returns the gate d of the configuration with the settings of its use g.
+// defined returns gate `d` of the configuration with the settings that its use `g` in a phase adds.
 func defined(g workflows.Gate, d workflows.Gate) workflows.Gate {
 	d.Name, d.Use, d.Expect = g.Use, "", g.Expect
 	if g.Stable > 0 {
@@ -103,8 +104,8 @@ func defined(g workflows.Gate, d workflows.Gate) workflows.Gate {
 	return d
 }
 
-// everyGate returns the gates that `use: all` stands for, without the other gates of the phase. "tests" is first, so
-// that its result is reported first.
+// everyGate returns the gates that `use: all` stands for, except gates that the phase also uses by name. "tests" comes
+// first, so that its result is reported first.
 func everyGate(use workflows.Gate, c *workflows.Config, beside []workflows.Gate) []workflows.Gate {
 	names := slices.Sorted(maps.Keys(c.Gates))
 	if i := slices.Index(names, "tests"); i > 0 {
@@ -122,8 +123,8 @@ func everyGate(use workflows.Gate, c *workflows.Config, beside []workflows.Gate)
 	return all
 }
 
-// sharedNames reports a gate of the configuration with the name of a different gate of the workflow: evidence is kept
-// by name. Within one file, reading has checked this.
+// sharedNames reports a gate of the configuration that has the same name as a different gate of the workflow. Names
+// must be unique because results are stored by gate name. Within one file, the reader has checked this already.
 func sharedNames(p *workflows.Plan) []workflows.Finding {
 	first := map[string]workflows.Gate{}
 	for _, ph := range p.Workflow.Phases {
@@ -147,7 +148,7 @@ func limitsOf(l workflows.Limits) workflows.Limits {
 		SameFailure: cmp.Or(l.SameFailure, d.SameFailure), FailedRuns: cmp.Or(l.FailedRuns, d.FailedRuns)}
 }
 
-// grouped collects phases with the same problem, in the order of the workflow.
+// grouped collects the phases that have the same problem, such as the same missing gate, in the order of the workflow.
 type grouped struct {
 	names  []string
 	phases map[string][]string
@@ -163,7 +164,7 @@ func (g *grouped) add(name string, phase workflows.PhaseName) {
 	g.phases[name] = append(g.phases[name], string(phase))
 }
 
-// findings returns one finding for each name, with its phases as a text.
+// findings returns one finding for each name. `of` makes it from the name and a text that lists the phases.
 func (g *grouped) findings(of func(name, phases string) workflows.Finding) []workflows.Finding {
 	var findings []workflows.Finding
 	for _, name := range g.names {
@@ -181,7 +182,7 @@ func phasesText(names []string) string {
 
 const blindHint = "wfs init --force --test 'COMMAND' --format FORMAT; or take the workflow loop: --workflow loop"
 
-// checkPlan reports why a plan cannot be run or judged. Missing gates have already been reported.
+// checkPlan reports why a plan cannot be run or judged. It does not repeat missing gates.
 func checkPlan(p *workflows.Plan) []workflows.Finding {
 	var blind grouped
 	var agents []string
@@ -205,8 +206,8 @@ func checkPlan(p *workflows.Plan) []workflows.Finding {
 	return findings
 }
 
-// unfit returns why an agent, which works in these phases of a workflow, cannot run. It returns the zero Finding if it
-// can.
+// unfit returns a finding that says why an agent, which works in these phases of a workflow, cannot run. It returns the
+// zero Finding if the agent can run.
 func unfit(a *workflows.Agent, phases, workflow string) workflows.Finding {
 	switch {
 	case a.Use != "" && a.Card == nil:
@@ -227,14 +228,15 @@ func unfit(a *workflows.Agent, phases, workflow string) workflows.Finding {
 	return workflows.Finding{}
 }
 
-// baseline returns the gates that run commands, each once and without its expectation.
+// baseline returns all gates of the phases that run commands, each once and without an expected result. They run on the
+// base.
 func baseline(phases []workflows.Phase) []workflows.Gate {
 	var gates []workflows.Gate
 	seen := map[string]bool{}
 	for _, ph := range phases {
 		for _, g := range ph.Gates {
 			if !g.Runs() || seen[g.Name] {
-				continue // gates of one name are one gate: checkGateNames
+				continue // gates with the same name are equal, see checkGateNames
 			}
 			seen[g.Name] = true
 			g.Expect, g.Stable = "", 0

@@ -1,5 +1,5 @@
-// Package spelling defines the notation of names, patterns and paths in workflows and configurations, and reports
-// mistakes in them.
+// Package spelling defines valid names, patterns and paths in workflows and configurations. Its functions return the
+// problem with a text as the end of a sentence, "" if the text is valid.
 package spelling
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// maxName is the maximum length of a name of a phase, gate or workflow. Names become file names, trailers and commit
-// subjects.
+// maxName is the maximum length of the name of a phase, gate or workflow. Such names become part of file names,
+// trailers and commit subjects.
 const maxName = 40
 
 // Name returns the problem with a name of a phase, gate or workflow, "" for none.
@@ -29,8 +29,8 @@ func Name(s string) string {
 	return ""
 }
 
-// Guard returns the problem with a pattern of a guard, "" for none. As in a .gitignore, a leading / anchors it at
-// the top of the work tree.
+// Guard returns the problem with a pattern of a guard, "" for none. A / at the start anchors the pattern at the top of
+// the work tree, as in a .gitignore.
 func Guard(g string) string {
 	if strings.HasPrefix(g, "!") {
 		return "cannot be negated: use only and except"
@@ -38,8 +38,8 @@ func Guard(g string) string {
 	return Glob(strings.TrimPrefix(g, "/"))
 }
 
-// Glob returns the problem with a pattern below the work tree, "" for none. It refuses patterns that match
-// nothing, or not what their author means.
+// Glob returns the problem with a pattern for paths in the work tree, "" for none. It refuses patterns that match
+// nothing, or probably not what the author means.
 func Glob(g string) string {
 	switch {
 	case strings.HasPrefix(g, "/"):
@@ -63,8 +63,9 @@ func Glob(g string) string {
 	return ""
 }
 
-// Copy returns the problem with a pattern of files to copy, "" for none. Unlike a guard's pattern it is always
-// anchored at the top: a bare name would otherwise match in every directory of installed packages.
+// Copy returns the problem with a pattern of files to copy into another work tree, "" for none. Unlike a guard's
+// pattern, it is always anchored at the top of the work tree: otherwise a plain name would also match in every
+// directory of installed packages.
 func Copy(g string) string {
 	first, _, _ := strings.Cut(g, "/")
 	switch problem := Glob(g); {
