@@ -194,8 +194,9 @@ func (a *runVerb) howEnded(err error) registry.Ended {
 	return e
 }
 
-// unfinished changes the error that a merge or rebase is in progress into the refusal that wfs uses for conflicts in a
-// session. It returns other errors unchanged, and all errors if there is no session to run.
+// unfinished is for an error err that comes before a run. If err says that a merge or rebase is in progress, unfinished
+// returns instead the refusal that wfs uses for conflicts in a session. It returns err unchanged if it is another
+// error, or if there is no session to run.
 func (a *runVerb) unfinished(ctx context.Context, name string, err error) error {
 	var not *gitcmd.ReadyError
 	if !errors.As(err, &not) || not.Code != gitcmd.NotDone && not.Code != gitcmd.NotMerged {
