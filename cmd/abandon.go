@@ -12,7 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// recordedJSON is the JSON output of commands that change a session's record but no files: abandon, rename, delete.
+// recordedJSON is the JSON output of commands that change a session's record but no files, such as abandon, edit and
+// delete.
 type recordedJSON struct {
 	Version   int            `json:"version"`
 	Did       string         `json:"did"`

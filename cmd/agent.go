@@ -181,8 +181,8 @@ func (a *agentVerb) check(ctx context.Context, args []string) error {
 	return err
 }
 
-// checkedAgent finds the agent that `wfs agent check` is to check. A name means an agent of the key agents:, or else a
-// card without configuration; without a name it is the configured agent.
+// checkedAgent returns the agent that `wfs agent check` checks. Without a name, it is the configured agent. With a
+// name, it is the agent of that name below agents: in the configuration, or else the agent card of that name.
 func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) {
 	agent := s.Config.Agent
 	if name != "" && name != agent.Use {

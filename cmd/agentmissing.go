@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// noteLacking warns, before a session's first run, about agents of its plan that cannot work here: their program is
+// noteLacking warns, when a session is created, about agents of its plan that cannot work here: their program is
 // missing or broken, or they are not logged in.
 func noteLacking(ctx context.Context, w *workspace.Workspace, p *workflows.Plan) {
 	var seen []string

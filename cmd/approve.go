@@ -63,7 +63,7 @@ func (a *approveVerb) run(ctx context.Context, name string) error {
 	return err
 }
 
-// judged approves the work. It reports whether the gates ran then and failed it.
+// judged approves the work. It reports whether gates then ran, and failed the work in spite of the approval.
 func (a *approveVerb) judged(ctx context.Context, h *engine.Hand) (refused bool, err error) {
 	before := h.S.LastRun
 	if err := h.Approve(ctx, a.text); err != nil {

@@ -112,7 +112,7 @@ func (a *backupsVerb) find(ctx context.Context, of session.ID) ([]backupJSON, er
 	return all, nil
 }
 
-// refs returns the backups that have a ref, without their details.
+// refs finds the backups by their refs. It does not fill in their details.
 func (a *backupsVerb) refs(ctx context.Context, of session.ID) ([]backupJSON, error) {
 	all := []backupJSON{}
 	for _, dir := range []string{session.RefPrefix, transition.DeletedPrefix} {

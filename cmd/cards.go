@@ -9,7 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// cardOrigin says where a card comes from: "built-in card", or a path.
+// cardOrigin says where an agent card comes from: "built-in card", or a path. An agent card says what wfs knows of an
+// agent's program: its command, flags and output.
 func cardOrigin(c *workflows.Card) string {
 	switch {
 	case c.File == "":

@@ -16,8 +16,8 @@ import (
 )
 
 // Completion writes no files and reports no errors, because its output ends up in the user's command line. The usage
-// text of a command says what to complete: `[SESSION | CHECKPOINT]` names the kinds of an argument, and the
-// `checkpoint` of a flag is the kind of the flag's value.
+// texts say what to complete. In the usage of a command, `[SESSION | CHECKPOINT]` names the kinds of an argument. In
+// the usage of a flag, the word in backquotes names the kind of its value.
 
 // completing reports whether a shell asks for completions.
 func completing(args []string) bool {
@@ -206,8 +206,8 @@ func (a *completer) branches(ctx context.Context) (list []cobra.Completion) {
 	return list
 }
 
-// addresses lists checkpoints, newest first. If `typed` is SESSION@, they are that session's; otherwise those of the
-// session `named`, or of the current session.
+// addresses lists checkpoints, newest first. If `typed` begins with SESSION@, they are the checkpoints of that session;
+// otherwise those of the session `named`, or of the current session if named is "".
 func (a *completer) addresses(ctx context.Context, named, typed string) (list []cobra.Completion) {
 	prefix := ""
 	if name, _, addressed := strings.Cut(typed, "@"); addressed {

@@ -74,7 +74,7 @@ type settingJSON struct {
 	Key    string           `json:"key"`
 	Value  any              `json:"value"`
 	Source workflows.Source `json:"source"`
-	Name   string           `json:"name,omitempty"` // file, variable or flag
+	Name   string           `json:"name,omitempty"` // name of the file, variable or flag
 	Line   int              `json:"line,omitempty"`
 }
 

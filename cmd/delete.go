@@ -163,8 +163,8 @@ func (a *deleteVerb) mayGo(ctx context.Context, s *session.Session) (handover.Fa
 	return fate, notAllMerged(s, made)
 }
 
-// notAllMerged returns the refusal to delete a session that has a commit outside its handed-over work that no branch
-// has.
+// notAllMerged returns the refusal to delete a session that has a commit which is neither part of its work nor in any
+// branch of the user's.
 func notAllMerged(s *session.Session, made session.Commit) error {
 	what := "commit " + made.Short()
 	for _, c := range s.Checkpoints {
@@ -278,7 +278,7 @@ func (a *deleteVerb) ledgers(ctx context.Context, id session.ID) (tip session.Co
 type removedJSON struct {
 	Version int `json:"version"`
 	*worktrees.Removed
-	Parked []string `json:"parked,omitempty"` // rescues of changes that were left on branches there
+	Parked []string `json:"parked,omitempty"` // refs with uncommitted changes left on branches there
 }
 
 func (a *deleteVerb) removeTree(ctx context.Context, name string) error {

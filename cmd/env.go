@@ -31,7 +31,7 @@ type Env struct {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// System is the Env of a real process.
+// System returns the Env of the real process. Tests make their own Env.
 func System() Env {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -255,8 +255,8 @@ func (a *finishVerb) sayCommit(ctx context.Context, j *finishJSON, s *session.Se
 	a.out("you are on %s%s; nothing was pushed%s", j.Branch, a.InTree(), still)
 }
 
-// sayParked reminds the user of uncommitted changes that were left on the base branch when the session began, if the
-// handed-over work does not contain them.
+// sayParked reminds the user of uncommitted changes that were left on the base branch when a session was created or
+// checked out, if the handed-over work does not contain them.
 func (a *finishVerb) sayParked(ctx context.Context, base, branch string) {
 	if base == "" {
 		return

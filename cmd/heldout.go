@@ -12,7 +12,7 @@ import (
 func shellWord(s string) string { return safetext.ShellWord(s) }
 
 // sayIgnoredBefore reminds the user of files that checkpoints leave out although git does not ignore them now: git
-// ignored them when the session began, or the set-up of the work tree made them.
+// ignored them earlier in the session, or the set-up of the work tree made them.
 func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 	file := a.Clone.Session(s.ID).ExcludeFile()
 	if file == "" {

@@ -23,7 +23,7 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// hookedRun is the prefix of the run directories of conversations: agents that a user talks to directly, without wfs
+// hookedRun is the prefix of run directories for conversations in which a user talks to an agent directly, without wfs
 // run.
 const hookedRun = "interactive-"
 

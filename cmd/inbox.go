@@ -74,7 +74,7 @@ func (a inbox) takeIn(ctx context.Context, command string, id session.ID, own st
 
 // wake tells a run that waits until a usage limit resets to try again at once. The run may be in the background or in
 // another terminal. `woken` is false if no run holds the session, or if the options o include some that a run in
-// progress cannot accept.
+// progress cannot accept. If a run holds the session but is not waiting, wake returns an error.
 func (a inbox) wake(ctx context.Context, name string, o engine.RunOptions) (woken bool, err error) {
 	if o != (engine.RunOptions{Now: true, Note: o.Note}) {
 		return false, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// sayLeftBehind reminds the user of uncommitted changes that were left on a branch when a session began, and says how
-// to get them back.
+// sayLeftBehind reminds the user of uncommitted changes that were left on a branch when a session was created or
+// checked out, and says how to get them back.
 func sayLeftBehind(ctx context.Context, w *workspace.Workspace, branch string, say func(string, ...any)) error {
 	parked, err := w.Engine.Parked(ctx, branch)
 	for _, op := range parked {

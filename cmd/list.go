@@ -162,8 +162,8 @@ func (a *listVerb) describeAt(ctx context.Context, id session.ID, tip session.Co
 	return a.describe(&v.Session, in)
 }
 
-// damagedSessions lists the sessions whose ledger ref cannot be read. It is called with the error err of reading all
-// sessions, and returns err if such refs are not its cause.
+// damagedSessions lists the sessions whose ledger ref cannot be read. It is for the case that reading all sessions has
+// failed with err. If no ledger ref is the cause, it returns err.
 func (a *listVerb) damagedSessions(ctx context.Context, err error) ([]present.Session, error) {
 	list := []present.Session{}
 	_, broken, e := a.Repo.OurRefs(ctx)

@@ -138,7 +138,7 @@ func beginNew(ctx context.Context, n *newborn) error {
 	return err
 }
 
-// begin creates a session, step by step. The last step but one creates it; if an earlier step fails, nothing has to be
+// begin creates a session, step by step. The last step but one creates it. If an earlier step fails, nothing has to be
 // undone.
 func (n *newborn) begin(ctx context.Context) error {
 	steps := []func(context.Context) error{n.Suits, n.beginHere, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name,

@@ -16,7 +16,7 @@ import (
 type noteVerb struct {
 	*app
 	text string
-	bare bool // typed without -m
+	bare bool // the note was typed without -m
 }
 
 func (a *noteVerb) command() *cobra.Command {

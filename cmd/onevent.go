@@ -73,7 +73,8 @@ func (n *notices) tell(event string, s *session.Session, what string) {
 	})
 }
 
-// summaryOf returns one line with the session's state, or with `what` happened, and why the session has stopped.
+// summaryOf returns one line for the user: the session's state or, if `what` is not "", the event and `what`. The
+// reason why the session has stopped follows.
 func summaryOf(s *session.Session, event, what string, now time.Time) string {
 	parts := []string{string(s.ID) + " " + present.Stands(s)}
 	if what != "" {

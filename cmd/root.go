@@ -146,7 +146,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// notByAgent refuses a command that is for people only if an agent's run calls it.
+// notByAgent returns an error if an agent's run calls a command that only people may call.
 func (a *app) notByAgent(c *cobra.Command) error {
 	a.Verb = asTyped(c)
 	if a.env.Get("WFS_RUN_ID") == "" {

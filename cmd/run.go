@@ -125,7 +125,7 @@ func (a *runVerb) attend(ctx context.Context, name string, much live.How) error 
 	if v, e := a.View(context.WithoutCancel(ctx), id); e == nil {
 		end.Seq = v.Session.Seq
 	}
-	if e := a.Clone.Session(id).KeepEnded(end); e != nil { // only wfs watch needs it, so the run has not failed
+	if e := a.Clone.Session(id).KeepEnded(end); e != nil { // the run itself has not failed
 		a.note("warning: how the run ended could not be kept: %v", e)
 	}
 	return err
@@ -181,7 +181,7 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 	return ending{a.app}.of(ctx, h)
 }
 
-// howEnded returns the record of how a run ended, which wfs watch prints.
+// howEnded returns the record of how a run ended. wfs watch and wfs status print it later.
 func (a *runVerb) howEnded(err error) registry.Ended {
 	e := registry.Ended{Driver: a.Engine.Driver, At: a.env.Now().Unix()}
 	var quiet *quietExit
@@ -194,8 +194,9 @@ func (a *runVerb) howEnded(err error) registry.Ended {
 	return e
 }
 
-// unfinished changes the error that a merge or rebase is in progress into the refusal that wfs uses for conflicts in a
-// session. It returns other errors unchanged, and all errors if there is no session to run.
+// unfinished is for an error err that comes before a run. If err says that a merge or rebase is in progress, unfinished
+// returns instead the refusal that wfs uses for conflicts in a session. It returns err unchanged if it is another
+// error, or if there is no session to run.
 func (a *runVerb) unfinished(ctx context.Context, name string, err error) error {
 	var not *gitcmd.ReadyError
 	if !errors.As(err, &not) || not.Code != gitcmd.NotDone && not.Code != gitcmd.NotMerged {

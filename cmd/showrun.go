@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// maxRunLog is the limit for reading the log of a run. No run writes a log that is as large.
+// maxRunLog is how many bytes of a run's log wfs reads at most. No run writes as many.
 const maxRunLog = 16 << 20
 
 // showRun prints the steps of an agent. They are those of the attempt that led to checkpoint n or, if n < 0, those of

@@ -33,7 +33,7 @@ type uninstallJSON struct {
 	Restore string     `json:"restore,omitempty"` // command that restores the refs from the backup
 	Refs    []string   `json:"refs,omitempty"`
 	Files   []string   `json:"files,omitempty"` // directories to remove, and files that lose the lines of wfs
-	Trust   bool       `json:"trust"`           // this clone has trusted files or commands, which is removed
+	Trust   bool       `json:"trust"`           // the user has trusted files or commands here
 	Stays   []string   `json:"stays,omitempty"` // directories with session documents, which remain
 
 	tips  []session.RefMove  // the ledgers are last: sessions stay readable until then

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// gatesRan names the gates that passed in the newest judgement because their command ran. Gates that only look at the
-// files are not among them.
+// gatesRan names the gates that passed in the newest judgement and ran a command for it. It leaves out gates that only
+// look at the files.
 func gatesRan(s *session.Session) (names []string) {
 	for _, g := range s.LastGates {
 		if g.Where != session.InTree && g.Verdict == session.Pass {

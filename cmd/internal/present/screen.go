@@ -50,7 +50,7 @@ func (w *When) Set(s string) error {
 }
 
 // Colours reports whether to print colours to a stream. `tty` says whether the stream is a terminal. The flag --color
-// decides first, then NO_COLOR, CLICOLOR_FORCE, and at last whether the stream is a terminal.
+// decides first, then NO_COLOR and CLICOLOR_FORCE. If none of them is set, colours are for terminals only.
 func (s *Screen) Colours(tty bool) bool {
 	switch {
 	case s.JSON || s.Color == "never":

@@ -123,8 +123,8 @@ func StoppedHere(s *session.Session, now time.Time, current bool) []string {
 	return WhyStopped(s, now)
 }
 
-// WhyStopped explains, in lines, why a session does not continue without the user. It returns nil for a session that
-// can continue.
+// WhyStopped explains, in lines, why a session does not continue without the user. It returns nil if there is nothing
+// to explain.
 func WhyStopped(s *session.Session, now time.Time) []string {
 	switch {
 	case s.Status == session.StatusBlocked:

@@ -38,8 +38,8 @@ const (
 	Verbose  How = "verbose" // also everything that an agent says and does
 )
 
-// answer prints a line of the JSON stream if --json was given. It returns whether it was; if not, the caller prints
-// text.
+// answer prints a line of the JSON stream if --json was given. It reports whether --json was given; if not, the caller
+// prints text.
 func (p *Progress) answer(s present.Stream) bool {
 	if p.JSON {
 		s.Version = present.Version
