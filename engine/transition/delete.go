@@ -216,9 +216,8 @@ func (h *Deleting) PutAway(ctx context.Context, op session.Op) (bool, error) {
 		}
 	}
 	var refused *session.Refusal
-	// the session stays because its branch is checked out
 	if _, err = h.Delete(ctx, summaryOfUndo(op), op.Number); errors.As(err, &refused) {
-		return false, nil
+		return false, nil // the session's branch is checked out
 	}
 	return err == nil, err
 }
