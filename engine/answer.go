@@ -162,7 +162,7 @@ func (h *Hand) carryOut(ctx context.Context, stay session.Body) error {
 // rest ends a person's action. In a human phase the session waits for the next answer. In all other phases it is paused
 // until the next run, for the reason `why`.
 func (h *Hand) rest(why string) error {
-	if h.S.Phase == workflows.Done { // completed, or asking about work that no gate judged
+	if h.S.Phase == workflows.Done { // the session is completed, or asks whether work that no gate judged is done
 		return nil
 	}
 	if ph := h.Plan.Workflow.Phase(h.S.Phase); ph != nil && ph.Run.Human {

@@ -55,7 +55,7 @@ func (e *Engine) Elsewhere(ctx context.Context, but session.ID, day decide.Day) 
 	if err != nil {
 		return sum, err
 	}
-	for name, tip := range deleted { // refs/wfs-deleted/<id>/<when>/ledger
+	for name, tip := range deleted { // named refs/wfs-deleted/<id>/<when>/ledger
 		parts := strings.Split(strings.TrimPrefix(name, transition.DeletedPrefix), "/")
 		if len(parts) != 3 || parts[2] != "ledger" {
 			continue

@@ -130,7 +130,7 @@ type Hand struct {
 	*finish.Finisher
 }
 
-// with adds all operations to h.
+// with returns a Hand with all operations on the session of h.
 func (e *Engine) with(h *hand.Hand) *Hand {
 	all := transition.Of(h, e.Kit)
 	place := checkpoint.Of(h, e.Base, e.place)

@@ -16,7 +16,7 @@ import (
 //	                               git locks left by dead processes are moved aside
 //	run_ended                      nothing: it is judged next, also when its judging was interrupted
 //	judged, decided                judged again: the tree may have changed since
-//	answer of a person             logged as the operation that it would have been
+//	answer of a person             logged as an operation, which the dead process has not done
 func (h *Hand) recover(ctx context.Context) error {
 	if err := h.All.Recover(ctx); err != nil {
 		return err

@@ -301,7 +301,7 @@ func (h *Drive) toldAnew(ctx context.Context) (bool, error) {
 		return told, nil
 	}
 	if before := h.S.JudgedBefore(judged.Number); b.Answered && (before == nil || before.Tree != judged.Tree) {
-		return true, nil // answered by a person who had edited files before
+		return true, nil // a person who had edited files before has answered the block
 	}
 	if judged.Class == session.ClassKey {
 		keys, err := h.Engine.Trees.Keys(ctx, h.S.Visit.Tree, judged.Tree) // files with keys that commits brought

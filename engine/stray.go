@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
-// Outside watches the surroundings of a session while it is driven.
+// Outside watches the repository outside a session's branch and files while the session is driven.
 type Outside struct {
 	*hand.Hand
 	*Engine
@@ -29,7 +29,7 @@ type Outside struct {
 func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, locked []session.GitLock,
 	used cost.Usage) (tampered bool, err error) {
 	st := h.Git
-	locks, err := h.strandedLocks(ctx, locked) // first, since locks block the steps below
+	locks, err := h.strandedLocks(ctx, locked) // do this first, since locks block the steps below
 	if err != nil {
 		return false, err
 	}

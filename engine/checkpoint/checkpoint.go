@@ -17,7 +17,7 @@ type Git interface {
 	Head(ctx context.Context) (session.Head, error)
 	Ref(ctx context.Context, name string) (session.Commit, error)
 	IsAncestor(ctx context.Context, a, b session.Commit) (bool, error)
-	// ElsewhereOn returns the path of another work tree that has a branch checked out, "" for none.
+	// ElsewhereOn returns the path of another work tree in which a branch is checked out, "" for none.
 	ElsewhereOn(ctx context.Context, branch string) (string, error)
 	// InProgress returns the name of an unfinished merge, rebase, cherry-pick, revert or bisect, "" for none.
 	InProgress(ctx context.Context) (string, error)
@@ -25,7 +25,7 @@ type Git interface {
 	Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error)
 }
 
-// Checkpoints commits to the branch of a session in hand.
+// Checkpoints makes the checkpoints of a session that is open for writing.
 type Checkpoints struct {
 	*hand.Hand
 	Unheld session.Staged // paths that the last checkpoint left out, if it was not made because nothing had changed
@@ -33,7 +33,7 @@ type Checkpoints struct {
 	git    Git
 }
 
-// Of returns the checkpoints of a session in hand.
+// Of returns the Checkpoints of a session that is open for writing.
 func Of(h *hand.Hand, base *hand.Base, git Git) *Checkpoints {
 	return &Checkpoints{Hand: h, base: base, git: git}
 }
@@ -298,7 +298,7 @@ func WayTo(head session.Head, id session.ID) string {
 	return "wfs resume " + string(id)
 }
 
-// Unfinished returns the refusal to drive during an unfinished git operation.
+// Unfinished returns the refusal to drive a session while the git operation `op`, such as a merge, is unfinished.
 func Unfinished(op string) error {
 	hint := fmt.Sprintf("git %s --continue (or --abort), then wfs run", op)
 	if op == "bisect" {
@@ -307,7 +307,8 @@ func Unfinished(op string) error {
 	return session.Refuse(session.RefuseConflict, hint, "a %s is in progress in this work tree", op)
 }
 
-// BranchGone returns the refusal to continue without the session's branch: it may have been deleted on purpose.
+// BranchGone returns the refusal to continue because the session's branch does not exist. wfs does not create it again
+// by itself, because it may have been deleted on purpose.
 func BranchGone(s *session.Session) *session.Refusal {
 	return &session.Refusal{Code: session.RefuseBranch,
 		Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", session.ShortRef(s.Branch())),

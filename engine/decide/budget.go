@@ -22,7 +22,7 @@ type Elsewhere struct {
 	Calls []int64
 }
 
-// Add adds the usage of a session.
+// Add adds the usage of a session on a day, and the times when its agents started.
 func (e *Elsewhere) Add(s *session.Session, day Day) {
 	e.Used = e.Used.Plus(s.UsedBetween(day.From, day.To))
 	e.Calls = append(e.Calls, s.Calls...)
@@ -49,7 +49,7 @@ func Scopes(s *session.Session, b workflows.Budget, day Day, others cost.Usage) 
 	}
 }
 
-// Lines returns the scope's caps that are set.
+// Lines returns a line for each of the scope's caps that is set.
 func (s Scope) Lines() []session.BudgetLine {
 	return slices.DeleteFunc(s.All(), func(l session.BudgetLine) bool { return l.Cap <= 0 })
 }
@@ -92,7 +92,7 @@ func Amount(what string, n float64) string {
 // warnAt is the share of a cap at which a warning begins.
 const warnAt = 0.8
 
-// budget returns the block of a reached cap, or else warnings for caps that are nearly reached.
+// budget returns the block of the session if a cap is reached, or else warnings of caps that are nearly reached.
 func budget(s *session.Session, p *workflows.Plan, f Facts) (warn []session.Body, block *session.BlockedBy) {
 	b := session.BlockedBy{Reason: session.BlockBudget}
 	for _, scope := range Scopes(s, BudgetOf(s, p), f.Day, f.Elsewhere.Used) {

@@ -27,14 +27,14 @@ func WorkingPhase(w *workflows.Workflow) session.PhaseName {
 type Facts struct {
 	Now         time.Time
 	Tree        session.Tree        // tree of the files, when no attempt is open
-	RunID       string              // for the next attempt
+	RunID       string              // id for the run of the next attempt
 	Started     int                 // attempts that this run has started
 	MaxAttempts int                 // 0: no limit
 	Auto        bool                // agree automatically that all work is done
 	Ignore      bool                // ignore processes of an earlier run that are still alive
 	Stop        string              // id of a request to stop after the current attempt's checkpoint
 	Woken       bool                // a request asked to end the current wait
-	Cut         session.Interrupted // why the run is being interrupted
+	Cut         session.Interrupted // why the run is being interrupted, if it is
 	Day         Day                 // today
 	Elsewhere   Elsewhere           // usage of other sessions
 	Locks       []string            // names of git locks that exist now
@@ -46,7 +46,7 @@ type Effect string
 const (
 	EffectRun        Effect = "run"        // run the agent or command of the open attempt
 	EffectJudge      Effect = "judge"      // judge the files of the open attempt
-	EffectCheckpoint Effect = "checkpoint" // make the decision durable
+	EffectCheckpoint Effect = "checkpoint" // make the checkpoint of the open attempt
 	EffectSave       Effect = "save"       // checkpoint without judging (interrupted), then stop
 	EffectKeep       Effect = "keep"       // checkpoint without judging, then decide again
 	EffectSleep      Effect = "sleep"      // wait until Waiting.Until
@@ -59,7 +59,7 @@ const (
 type Decision struct {
 	Events []session.Body
 	Effect Effect
-	Block  session.BlockedBy // with EffectBlock
+	Block  session.BlockedBy // the block to append, with EffectBlock
 }
 
 // Decide determines the next step of a session that is being driven. It is pure.
@@ -152,12 +152,12 @@ func do(e Effect, events ...session.Body) Decision { return Decision{Events: eve
 
 func stop(b session.Body) Decision { return do(EffectStop, b) }
 
-// Blocked returns the block of a session until the user acts: hint is the command to type.
+// Blocked returns the event that blocks a session until the user acts. `hint` is the command to type.
 func Blocked(why session.BlockReason, hint string, evidence ...string) session.BlockedBy {
 	return session.BlockedBy{Reason: why, Hint: hint, Evidence: evidence}
 }
 
-// Asking returns the wait for a person's approval or rejection.
+// Asking returns the event by which a session waits for a person's approval or rejection.
 func Asking(question string) session.Waiting {
 	return session.Waiting{Reason: session.WaitHuman, Ask: question, Approve: true}
 }
@@ -165,7 +165,7 @@ func Asking(question string) session.Waiting {
 // start decides to begin the next attempt, or else to stop or to wait, with the reason.
 func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	ph := p.Workflow.Phase(s.Phase)
-	if ph == nil { // back at a checkpoint from before the workflow was replaced
+	if ph == nil { // the session is back at a checkpoint from before the workflow was replaced
 		return stop(Blocked(session.BlockGate, "wfs edit --phase "+string(p.Workflow.Phases[0].Name),
 			fmt.Sprintf("the workflow has no phase %q", s.Phase)))
 	}
@@ -228,7 +228,7 @@ func Question(ph *workflows.Phase) string {
 	return string(ph.Name) + ": look at the work, then approve or reject it"
 }
 
-// RunnerPerson is the runner of an attempt that starts no agent: it judges the work tree as it is.
+// RunnerPerson is the runner of an attempt that starts no agent: the work tree is judged as it is.
 const RunnerPerson = "person"
 
 // judgeAgain decides to judge work that was edited after it was complete. The edits count as an attempt, without an
@@ -263,7 +263,7 @@ func runner(ph *workflows.Phase, p *workflows.Plan) string {
 	return "agent"
 }
 
-// decideOpen takes an open attempt one step further.
+// decideOpen determines the next step of an open attempt.
 func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	switch o := s.Open; {
 	case o.Decided != nil:
@@ -349,7 +349,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 	}
 	d.Next = target
 	if d.LapEnded = target == workflows.NextLap; d.LapEnded {
-		finished := s.Open.Runner == RunnerPerson && !run.Approved // it was complete before; see judgeAgain
+		finished := s.Open.Runner == RunnerPerson && !run.Approved // the work was complete before; see judgeAgain
 		d.Next = p.Workflow.Start
 		if d.NextLap = LapAfter(s, p); d.NextLap == 0 || finished {
 			d.Next, d.NextLap = workflows.Done, s.Lap

@@ -43,7 +43,7 @@ type Transition struct {
 	To      session.PhaseName `json:"to"` // a phase, workflows.Done or workflows.NextLap
 }
 
-// Transitions returns the arrows of the state machine's table.
+// Transitions returns all transitions of a workflow, in a fixed order.
 func Transitions(w *workflows.Workflow) []Transition {
 	var list []Transition
 	for _, e := range table(w) {

@@ -58,7 +58,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	case session.OutcomeAsk:
 		return do(EffectSave, session.Waiting{Reason: session.WaitHuman, Ask: r.Ask})
 	case session.OutcomeNotStarted:
-		// trying again cannot help: the command is pinned
+		// another try cannot help, because the session keeps the same command
 		return stop(Blocked(session.BlockRunner, "wfs edit --agent 'ANOTHER COMMAND'",
 			withPrinted(r, session.OneLine(fmt.Sprintf("the agent could not start (exit %d) %s", r.Exit, r.Note), 300))...))
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
@@ -68,7 +68,8 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		}
 		return do(EffectSave, cannotWork(r, card))
 	}
-	// failed, idle, hung, timed out, without a result or out of context, and nothing changed: nothing to judge
+	// The run has failed in another way: for example, it hung or ran out of context. If it changed nothing, there is
+	// nothing to judge.
 	if o.After == o.Tree {
 		return do(EffectAgain, session.Voided{Why: VoidedWhy(*r)})
 	}
@@ -90,7 +91,7 @@ func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 		b.Evidence = []string{worded(who+" is not logged in, or its key is rejected", r.Message)}
 		b.Hint = "log in to " + who + ", then wfs run"
 		if c := card; c != nil && c.Login != "" {
-			command, other, _ := strings.Cut(c.Login, "(") // "codex login   (or …)"
+			command, other, _ := strings.Cut(c.Login, "(") // for example "codex login   (or …)"
 			b.Hint = strings.TrimSpace(command) + " && wfs run"
 			if other = strings.TrimSuffix(strings.TrimSpace(other), ")"); other != "" {
 				b.Evidence = append(b.Evidence, "log in, "+other)
@@ -107,7 +108,8 @@ func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 	return b
 }
 
-// hindered makes the session wait until the provider lets the agent work again.
+// hindered returns the decision to wait until the provider lets the agent work again, or to block the session after it
+// has waited too long in total.
 func hindered(s *session.Session, f Facts) Decision {
 	o, r := s.Open, s.Open.Run
 	h := session.Hindered{Runs: 1}
@@ -258,7 +260,7 @@ func agentOf(r *session.RunResult) string {
 	return "the agent"
 }
 
-// worded joins an event and the agent's message about it.
+// worded joins the description of an event and the agent's message about it.
 func worded(what, message string) string {
 	if message = session.OneLine(message, 300); message != "" {
 		what += ": " + message

@@ -8,7 +8,7 @@ import (
 type yes int
 
 const (
-	yesJudge yes = iota + 1 // the phase's gates judge the current work tree; its tamper findings are allowed
+	yesJudge yes = iota + 1 // the phase's gates judge the current work tree; tests that were weakened before are accepted
 	YesDone                 // the item, or all work, is done
 	YesBack                 // a test is wrong: return to the phase that writes tests
 	YesWords                // approval is not possible: the question needs more than yes or no

@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Survivors blocks the session because of processes that are still alive. The event has only their IDs, since command
-// lines may contain secrets. The hint has no IDs: by the time it is read they may belong to other processes (see
-// Ending).
+// Survivors returns the block of a session because of processes that are still alive. The event has only their IDs,
+// since command lines may contain secrets. The hint has no IDs: by the time it is read they may belong to other
+// processes (see Ending).
 func Survivors(alive []session.Process) session.BlockedBy {
 	what := "processes of the last run are still running:" + Numbers(Known(alive))
 	if len(Known(alive)) == 0 {

@@ -44,7 +44,8 @@ func goesBack(s *session.Session, p *workflows.Plan, d *session.Decided) bool {
 	return true
 }
 
-// tampered blocks a session whose agent keeps weakening the tests. It returns nil for all others.
+// tampered returns the block of a session whose agent keeps weakening tests or asking to change them, nil for all other
+// sessions.
 func tampered(s *session.Session, p *workflows.Plan) session.Body {
 	if s.Last == nil || s.Visit.Attempts == 0 {
 		return nil

@@ -30,7 +30,7 @@ type Finisher struct {
 	Agreed bool
 }
 
-// Of returns the finisher of a session in hand.
+// Of returns the finisher of a session that is open for writing.
 func Of(j *judging.Judging, t *transition.FinishTurn, place *checkpoint.Checkpoints, git Git) *Finisher {
 	return &Finisher{Judging: j, FinishTurn: t, place: place, git: git}
 }

@@ -33,8 +33,8 @@ func (h *Finisher) nothingToHand(onto session.Commit) error {
 // handing describes a handover.
 type handing struct {
 	checkpoint  *session.Checkpoint
-	onto        session.Commit
-	files, tree session.Tree // trees of the work tree afterwards, and of the commit
+	onto        session.Commit // the commit that the new branch starts from
+	files, tree session.Tree   // tree of the work tree afterwards; tree of the commit
 }
 
 // handing plans a handover, or refuses it. snap is a snapshot of the current work tree.
@@ -63,7 +63,7 @@ func (h *Finisher) handing(ctx context.Context, o Options, snap session.Snapshot
 	if err != nil {
 		return v, err
 	}
-	if v.files = v.checkpoint.Tree; !o.Keep { // with Keep, the session's commits contain its documents
+	if v.files = v.checkpoint.Tree; !o.Keep { // with Keep the documents stay, because the session's commits contain them
 		if v.files, err = st.HandoverTree(ctx, v.checkpoint.Tree, base, ""); err != nil {
 			return v, err
 		}
@@ -152,7 +152,8 @@ func (h *Finisher) inLine(ctx context.Context, commits ...session.Commit) (bool,
 	return true, nil
 }
 
-// handed returns the checkpoint to hand over: the current one, judged green, with no file changed since.
+// handed returns the checkpoint to hand over: the current one, if the gates have passed it and no file has changed
+// since. Otherwise it refuses.
 func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.Checkpoint, error) {
 	c := h.S.At(h.S.Current)
 	if !c.Green && c.Class == session.ClassRejected { // a rejection does not cancel gate results of the same tree

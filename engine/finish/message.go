@@ -16,7 +16,7 @@ import (
 // handedOver has the contents of the handover commit's message that are not in the session.
 type handedOver struct {
 	gates    []session.GateResult // results on the tree of the commit
-	changed  []session.Change     // since the base
+	changed  []session.Change     // changes since the base
 	lines    []session.FileLines  // lines of these changes, by file
 	left     []string             // phases that did not pass, files with a key
 	unproven string               // why it was not tested in a clean tree, "" if it was

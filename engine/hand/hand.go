@@ -14,14 +14,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Git is the part of the repository that a session in hand needs.
+// Git is the part of the repository that a Hand needs.
 type Git interface {
 	Ref(ctx context.Context, name string) (session.Commit, error)
 	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
 	// Snapshot writes the work tree durably as a tree object, through a private index; it only reads the user's index.
-	// exclude is the path of the session's extra exclude file, "" for none.
+	// `exclude` is the path of the session's own exclude file, "" for none.
 	Snapshot(ctx context.Context, exclude string) (session.Snapshot, error)
-	// Ignored lists the paths that git ignores now, with directories collapsed and ending in a slash.
+	// Ignored lists the paths that git ignores now. A directory that is ignored as a whole is one path, which ends in a
+	// slash.
 	Ignored(ctx context.Context) ([]string, error)
 	// Prepare makes the code commit and the ledger commit of a draft durable, and publishes neither. It calls `seal` with
 	// the ids of the new objects, to get the documents of the ledger commit.
@@ -43,7 +44,7 @@ type Journal interface {
 	Existed() bool
 	// Append makes events durable before it returns.
 	Append(events ...session.Event) error
-	// Rotate starts the journal for a new ledger tip.
+	// Rotate replaces the journal by an empty one for a new tip of the ledger.
 	Rotate(tip session.Commit) error
 	// Discard removes the journal of a session that was never created.
 	Discard() error
@@ -73,7 +74,7 @@ type Runs interface {
 
 // Inbox has the requests of other processes to the driver of a session.
 type Inbox interface {
-	// Requests lists the requests in order.
+	// Requests lists the requests in the order in which they were made.
 	Requests() ([]session.Request, error)
 	// Withdraw removes a request durably.
 	Withdraw(request string) error
@@ -95,13 +96,13 @@ type Clock interface {
 	Sleep(ctx context.Context, until time.Time) error
 }
 
-// Base is shared by all sessions in hand.
+// Base has the parts that all Hands share.
 type Base struct {
 	history.Reader
 	Git   Git
 	Clock Clock
-	// OpenFiles opens the files of a session, with the journal for its ledger's tip ("" before birth). The caller of the
-	// verb holds the session's driver lock.
+	// OpenFiles opens the files of a session, with the journal for the tip of its ledger ("" if the session has no ledger
+	// yet). The caller holds the session's driver lock.
 	OpenFiles func(id session.ID, tip session.Commit) (Files, error)
 	// KeepTip caches the row of a session in `wfs list`, and documents of its newest ledger commit, see Reader.Cached.
 	KeepTip  func(id session.ID, tip session.Commit, row map[string]any, files session.Files) error
@@ -140,7 +141,7 @@ func (e *Base) Born(id session.ID) (*Hand, error) {
 	return &Hand{ID: id, Files: files, base: e}, err
 }
 
-// Reading returns a hand on a session that is only read: it has no files and makes no turns.
+// Reading returns a hand on a session that is only read: it has no journal, and must not make turns.
 func (e *Base) Reading(ctx context.Context, id session.ID) (*Hand, error) {
 	tip, err := e.Git.Ref(ctx, session.LedgerOf(id))
 	if err != nil {
@@ -164,7 +165,7 @@ func (h *Hand) readPlan(ctx context.Context) (err error) {
 	return err
 }
 
-// At opens a session at a ledger commit for writing, without its plan. The caller holds its driver lock.
+// At opens a session at a ledger commit for writing, without its plan. The caller holds the session's driver lock.
 func (e *Base) At(ctx context.Context, id session.ID, tip session.Commit) (*Hand, error) {
 	h := &Hand{ID: id, Tip: tip, base: e}
 	var err error
@@ -177,7 +178,7 @@ func (e *Base) At(ctx context.Context, id session.ID, tip session.Commit) (*Hand
 }
 
 // Open opens a session for writing, and leaves unfinished operations of a dead process as they are. The caller holds
-// its driver lock.
+// the session's driver lock.
 func (e *Base) Open(ctx context.Context, id session.ID) (*Hand, error) {
 	tip, err := e.Git.Ref(ctx, session.LedgerOf(id))
 	if err != nil {

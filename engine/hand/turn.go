@@ -67,7 +67,7 @@ func (h *Hand) Turn(ctx context.Context, d session.Draft, body func(session.Made
 	}
 	h.tell(ev)
 	if len(settled.Foreign) > 0 || settled.HeadForeign != "" || settled.HeadBehind != nil {
-		if d.Turn.Tree != "" { // another process has the work tree's HEAD or branch now
+		if d.Turn.Tree != "" { // another process has moved HEAD or the branch, so nothing is left to do in this work tree
 			if err := h.Files.Unclaim(d.Turn.Worktree); err != nil {
 				return p.Made, err
 			}

@@ -85,7 +85,7 @@ func (e *Reader) foldAll(ctx context.Context, id session.ID, commits []session.L
 func sameAsCache(kept, folded *session.Session, known bool, id session.ID) error {
 	switch {
 	case !kept.UpToDate():
-		return nil // it is not used
+		return nil // a session.json in an older format is not used
 	case kept.ID != id:
 		return fmt.Errorf("it is of session %q", kept.ID)
 	case !known:

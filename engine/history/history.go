@@ -22,14 +22,14 @@ type Git interface {
 	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
 	// Ledgers lists a session's ledger commits, newest first.
 	Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error)
-	// LedgersFrom lists a ledger commit and its ancestors, newest first, wherever the session's ref is.
+	// LedgersFrom lists a ledger commit and its ancestors, newest first, wherever the session's ledger ref points.
 	LedgersFrom(ctx context.Context, tip session.Commit) ([]session.LedgerCommit, error)
 }
 
 // Reader reads sessions.
 type Reader struct {
 	Git Git
-	// Peek reads a journal without changing anything.
+	// Peek reads the events in a session's journal for this tip of the ledger, without changing anything.
 	Peek func(id session.ID, tip session.Commit) ([]session.Event, error)
 	// Cached returns the documents of a session's newest ledger commit that a cache has, perhaps none.
 	Cached func(id session.ID, tip session.Commit) session.Files
@@ -49,7 +49,7 @@ type View struct {
 	Pending *session.Event  // a turn whose ledger commit was not published, nil for none
 }
 
-// Load reads a session from the ledger's cache and adds the events of the live journal.
+// Load reads a session from the documents of a ledger commit, and adds the events of its journal.
 func (e *Reader) Load(ctx context.Context, id session.ID, tip session.Commit) (View, error) {
 	live, err := e.Peek(id, tip)
 	if err != nil {

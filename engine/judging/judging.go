@@ -43,7 +43,7 @@ type Tools struct {
 	HoldsTests func(path string) bool
 }
 
-// Judging runs the gates for a session in hand.
+// Judging runs the gates for a session that is open for writing.
 type Judging struct {
 	*hand.Hand
 	*Tools

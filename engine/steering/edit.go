@@ -175,7 +175,8 @@ func checklist(s *session.Session, open []string, leave bool) (items []string, l
 	green := s.At(s.Current) != nil && s.At(s.Current).Green
 	if s.Laps && begun(s) && !over && lap > done {
 		item := itemOf(s, lap)
-		other := len(missing(open, items)) > 0 || done > 0 && green // another item to continue with, or the end
+		// there is another item to continue with, or the work ends
+		other := len(missing(open, items)) > 0 || done > 0 && green
 		if leave && other && lap <= len(s.Items) && !slices.Contains(open, item) {
 			left, phase = item, s.Start
 		} else {

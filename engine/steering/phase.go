@@ -121,7 +121,7 @@ func (h *Steering) noPhase(name session.PhaseName) error {
 	return r
 }
 
-// Lead moves the session to another phase, as an operation.
+// Lead moves the session to another phase, as an operation that `wfs undo` can undo.
 func (h *Steering) Lead(ctx context.Context, b session.PhaseMoved) error {
 	if ph := h.Plan.Workflow.Phase(b.To); ph != nil && ph.Run.Human {
 		b.Ask = decide.Question(ph)

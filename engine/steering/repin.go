@@ -22,7 +22,7 @@ type Repin struct {
 	PlanText   []byte
 	PlanDigest string
 	Workflow   []byte // text of the workflow file
-	Agent      string // for people
+	Agent      string // the agent as it is shown to people
 	AgentTyped bool
 	Phase      session.PhaseName // the new current phase, "": unchanged
 	Limits     session.Guard     // the configured limits; no other fields are used

@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 )
 
-// Steering changes a session in hand.
+// Steering changes a session that is open for writing.
 type Steering struct {
 	*checkpoint.Checkpoints
-	Hit func(point string) // marks a durable step for fault injection
+	Hit func(point string) // called with the name of each durable step, for fault injection in tests
 }

@@ -29,7 +29,7 @@ func (h *Mover) arrive(ctx context.Context, m session.MoveStarted, changes []ses
 		return nil, err
 	}
 	m.Stuck, m.Turn.Found = "", h.Halfway
-	if m.Docs != "" { // read here, so that recovery after a kill does the same
+	if m.Docs != "" { // read the documents here, because recovery after a kill calls this function, too
 		docs, err := h.documentsOf(ctx, m.Docs, session.FileLap, session.FileEvidence)
 		if err != nil {
 			return nil, err

@@ -132,7 +132,7 @@ func keptName(id session.ID, when int64, ref string) string {
 	return dir + strings.TrimPrefix(ref, session.RefPrefix+string(id)+"/")
 }
 
-// completeDelete carries out the deletion in the journal. It can be repeated at any time.
+// completeDelete carries out the deletion that the journal records. It can be repeated at any time.
 func (h *Deleting) completeDelete(ctx context.Context) (int64, error) {
 	d, st := h.S.Deleting, h.Git
 	kind := hand.OpDelete
@@ -210,14 +210,14 @@ func (h *Deleting) PutAway(ctx context.Context, op session.Op) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for name := range own { // a rescue has the user's edits
+	for name := range own { // the session stays if it has a rescue, which has the user's edits
 		if name != session.BranchOf(h.ID) && name != session.LedgerOf(h.ID) && name != session.AutoOf(h.ID) {
 			return false, nil
 		}
 	}
 	var refused *session.Refusal
-	if _, err = h.Delete(ctx, summaryOfUndo(op), op.Number); errors.As(err, &refused) { // its branch is checked out
-		return false, nil
+	if _, err = h.Delete(ctx, summaryOfUndo(op), op.Number); errors.As(err, &refused) {
+		return false, nil // the session's branch is checked out
 	}
 	return err == nil, err
 }

@@ -14,7 +14,7 @@ type Finish struct {
 	Base        session.Commit // the commit that the new branch starts from
 	Tree, Files session.Tree   // tree of the handover commit; tree of the work tree afterwards
 	Finished    session.Finished
-	Before      func() error                   // called when nothing is in the way
+	Before      func() error                   // called when nothing is in the way, before anything changes
 	Commit      func() (session.Commit, error) // creates the branch
 }
 

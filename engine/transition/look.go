@@ -10,7 +10,7 @@ import (
 // lock, recovers nothing, and writes only unreferenced objects.
 type Look struct {
 	*Undoing
-	Exclude string
+	Exclude string // path of the session's exclude file, "" for none
 }
 
 // Preview describes the result of a command that was not run.

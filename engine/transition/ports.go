@@ -77,8 +77,8 @@ type Trees interface {
 type Checkout interface {
 	// Snapshot writes the work tree as a tree object, see hand.Git.
 	Snapshot(ctx context.Context, exclude string) (session.Snapshot, error)
-	// PlanMove plans the move of the work tree from a snapshot to a tree, and lists the files in the way. raw has files of
-	// the tree whose bytes must differ from a normal checkout, "" for none.
+	// PlanMove plans the move of the work tree from a snapshot to a tree, and lists the files in the way. `raw` is a tree
+	// of those files whose bytes must differ from a normal checkout, "" for none.
 	PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error)
 	// Raw saves the exact bytes of files that the planned move overwrites or deletes, if a checkout of the tree that the
 	// move starts from would write other bytes. It returns a tree of these files, "" if there are none, for the plan's
@@ -101,7 +101,7 @@ type Backups interface {
 	Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error)
 	// Rescued returns the newest rescue with the same reason and the same content as a snapshot, "" for none.
 	Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error)
-	// WaysBack returns lines that explain how to restore a rescue. The first line begins with why.
+	// WaysBack returns lines that explain how to restore a rescue. The first line begins with `why`.
 	WaysBack(ctx context.Context, ref, why string) []string
 	// Auto returns a session's newest auto-save, nil for none. It may be stale.
 	Auto(ctx context.Context, id session.ID) (*session.AutoSave, error)
@@ -117,7 +117,7 @@ type Operations interface {
 	LogOp(ctx context.Context, op session.Op) (int64, error)
 }
 
-// Kit is shared by all transitions.
+// Kit has the parts that all transitions share.
 type Kit struct {
 	*hand.Base
 	Git Git
@@ -125,7 +125,7 @@ type Kit struct {
 	Recovered func(Recovered)
 }
 
-// Mover moves the work tree of a session in hand: files, index, HEAD and refs together.
+// Mover moves the work tree for a session that is open for writing: files, index, HEAD and refs together.
 type Mover struct {
 	*hand.Hand
 	*Kit
@@ -157,14 +157,14 @@ type Restoring struct{ *Kit }
 // Saves finds the backups that a session can be restored to.
 type Saves struct{ *Kit }
 
-// All has the transitions of a session in hand.
+// All has the transitions of a session that is open for writing.
 type All struct {
 	*Undoing
 	*Deleting
 	*FinishTurn
 }
 
-// Of returns the transitions of a session in hand.
+// Of returns the transitions of a session that is open for writing.
 func Of(h *hand.Hand, k *Kit) *All {
 	m := &Mover{Hand: h, Kit: k}
 	d := &Deleting{m}

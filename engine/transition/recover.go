@@ -105,7 +105,7 @@ func (h *FinishTurn) settle(ctx context.Context) error {
 				why = "could not remove the session's documents from the work tree: " + session.FirstLine(h.Stayed.Error())
 			}
 		}
-		if turn.Tree != "" { // it moved files
+		if turn.Tree != "" { // the turn moved files
 			h.tellRecovered(Recovered{Did: op.Summary, Became: Completed, Why: why, Op: n, Rescued: turn.Rescue,
 				Found: append(turn.Found, h.Halfway...),
 				Note:  h.noteOf(ctx, session.MoveKind(op.Kind), *turn, n)})

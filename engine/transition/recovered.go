@@ -32,7 +32,7 @@ type Recovered struct {
 	Became  Became
 	Why     string   // why it was given up, or a remark if it was completed, or ""
 	Op      int64    // number in the operation log if it was completed
-	Rescued string   // ref with the files from before it, "" for none
+	Rescued string   // ref with the files from before the operation, "" for none
 	Found   []string // refs with the files found half-way, including edits made since
 	// the note about uncommitted changes on the target branch that the dead process would have printed, or ""
 	Note string
@@ -41,7 +41,6 @@ type Recovered struct {
 // Became is the outcome of an interrupted operation.
 type Became string
 
-// Outcomes of an interrupted operation.
 const (
 	Completed Became = "completed"
 	GivenUp   Became = "given_up" // it will not be completed; the files are as they were found

@@ -74,7 +74,7 @@ func (e *Saves) upon(ctx context.Context, id session.ID, a *session.AutoSave) (*
 		return nil, err
 	}
 	found := &AutoFound{*a, s.Current, ""}
-	if live == nil { // a rescue
+	if live == nil { // the backup is a rescue
 		return found, nil
 	}
 	events, err := codec.DecodeLines(live)

@@ -96,8 +96,8 @@ func (h *Undoing) Undo(ctx context.Context, op session.Op) (*Relocated, error) {
 // reversal is the change that undoes an operation: a deletion, a record or a move.
 type reversal struct {
 	deletes, record bool
-	turning         turning        // with record
-	former          session.Former // with record
+	turning         turning        // set if record is true
+	former          session.Former // set if record is true
 	relocation      Relocation
 }
 
@@ -139,7 +139,7 @@ func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.
 		return nil, err
 	}
 	on := op.Turn.HeadNew
-	if on == "" { // the operation moved the session's branch under HEAD
+	if on == "" { // the operation kept HEAD on the session's branch
 		on = h.S.Branch()
 	}
 	if head.Name() != on {
@@ -164,7 +164,7 @@ func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.
 		return nil, err
 	}
 	back := op.Turn.HeadOld
-	if back == "" { // HEAD stayed on its branch
+	if back == "" { // the operation kept HEAD on its branch
 		back = on
 	}
 	moved := func(m session.RefMove) bool { return m.Ref == back }
