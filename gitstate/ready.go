@@ -77,8 +77,8 @@ func (r *Repo) namesFree(ctx context.Context) error {
 	return nil
 }
 
-// Able checks further conditions for writing: git is new enough, and the user's exclude rules can be read. It waits for
-// the answers of git, which Open requested in the background.
+// Able checks further conditions for writing: git is new enough, and the user's exclude rules can be read. It may have
+// to ask git for these, if Open has not received the answers.
 func (r *Repo) Able(ctx context.Context) error {
 	if _, err := r.Git.Answers.Version(ctx); err != nil {
 		return err

@@ -109,8 +109,8 @@ func (r *Backups) bytesOnly(ctx context.Context, s State) (bool, error) {
 func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 // RescuedParts returns the parts of a rescue. Their At is a complete name for git commands, such as
-// "refs/wfs/x/rescue/1^2". It returns none if the rescue does not exist. If there are other parts, it omits the files
-// if they are the same as in the commit on which they were edited.
+// "refs/wfs/x/rescue/1^2". It returns none if the rescue does not exist. If the files are the same as in the commit on
+// which HEAD was, it omits them, unless they are the only part.
 func (r *Backups) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) {
 	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {

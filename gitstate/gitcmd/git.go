@@ -61,8 +61,8 @@ type Opts struct {
 	OkExit []int    // exit codes other than 0 that are answers and not failures
 }
 
-// moves returns the refs that a git process is going to lock, nil if it locks none. HEAD is that of the git directory
-// in which the process runs.
+// moves returns the refs that a git process is going to lock, nil if it locks none. If it locks HEAD, that is the HEAD
+// of the git directory in which the process runs.
 func (r *Git) moves(o Opts, args []string) []string {
 	if !o.Write && o.Refs == nil {
 		return nil
@@ -315,7 +315,8 @@ func kept(name string) bool {
 	return false
 }
 
-// QuietEnv returns the environment of all calls without Opts.User.
+// QuietEnv returns the environment of all calls without Opts.User: messages are in English, and git asks no questions
+// and ignores replaced objects.
 func QuietEnv(env []string) []string {
 	return append(CleanEnv(env), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ADVICE=0")
 }

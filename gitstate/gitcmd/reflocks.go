@@ -44,9 +44,9 @@ func (r *Locks) lockNotes() string { return filepath.Join(r.git.PrivateDir(), "r
 func movingRefs(dir string) string { return filepath.Join(dir, "moving-refs") }
 
 // NoteLocks notes which refs git is going to lock. The caller calls done when git has ended; done removes the notes
-// once no git process of this wfs is running. The argument of done is the path of the lock that git failed to take, ""
-// if there was none: that lock belongs to another process. A lock that exists before it is noted belongs to another
-// process, too.
+// once no git process of this wfs is running. The argument of done is the path of the lock that git failed to take
+// because another process has it, "" if git failed to take none. A lock that exists before it is noted belongs to
+// another process, too.
 func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 	r.noting.Lock()
 	defer r.noting.Unlock()

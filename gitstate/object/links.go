@@ -118,8 +118,8 @@ func (p *packIndexFile) offset(id []byte) (int64, bool) {
 	return int64(binary.BigEndian.Uint64(offsets[far:])), true
 }
 
-// linksOf returns the ids of the objects to which the given objects point, by id with their kinds, except the given
-// objects themselves. It omits submodules, whose commits are in other repositories.
+// linksOf returns the objects to which the given objects point, as a map from their ids to their kinds. It omits the
+// given objects themselves, and submodules, whose commits are in other repositories.
 func (r Format) linksOf(objects []Object) (map[string]string, error) {
 	links := map[string]string{}
 	for _, o := range objects {

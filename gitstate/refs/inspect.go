@@ -146,8 +146,8 @@ func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
 	return ""
 }
 
-// NewestLedger returns the newest of some ledger commits of a session, of which all others are ancestors. It returns ""
-// if none of the commits exists with all its objects, or if they belong to more than one history.
+// NewestLedger returns the newest of some ledger commits of a session: the one of which all others are ancestors. It
+// returns "" if none of the commits exists with all its objects, or if they belong to more than one history.
 func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit,
 	error) {
 	args := []string{"merge-base", "--independent"}

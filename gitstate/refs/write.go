@@ -62,7 +62,7 @@ func (r *Writer) SetHead(ctx context.Context, head session.Head, branch string, 
 	return err
 }
 
-// logMove appends a line to the reflog of HEAD or of a branch. If the reflog does not exist, it creates it only if git
+// logMove appends a line to the reflog of HEAD or of a branch. If there is no reflog, logMove creates one only if git
 // is configured to do so.
 func (r *Writer) logMove(ctx context.Context, ref, line string) error {
 	flags := os.O_WRONLY | os.O_APPEND

@@ -141,8 +141,8 @@ func (m *layout) write(ctx context.Context, tree session.Tree, keep keeps) error
 }
 
 // begin returns the states that the files had after the last layout, and removes the record of these states: if this
-// layout is killed, the next one finds no record. If there is no record, begin empties the directory. It also removes
-// leftovers of a killed process.
+// layout is killed, the next one finds no record. If there is no record for this directory, begin empties the
+// directory. It also removes leftovers of a killed process.
 func (m *layout) begin() (seal, error) {
 	laid := readSeal(m.laid())
 	if text, err := os.ReadFile(m.place()); err != nil || string(text) != m.dir || laid == nil {

@@ -78,8 +78,8 @@ func (m *layout) commit(ctx context.Context, tree session.Tree) ([]byte, error) 
 // old.
 const firstDay = 946684800 // 2000-01-01
 
-// settings returns a configuration file with those settings of the live repository added that affect the content of
-// files. It adds no remotes, hooks or aliases.
+// settings returns the text of a configuration file, extended by those settings of the live repository that affect the
+// content of files. It adds no remotes, hooks or aliases.
 func (m *layout) settings(ctx context.Context, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -111,7 +111,6 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 
 // addHeld runs `git add` for the paths that hold has selected, and returns the paths that git skipped. It returns nil
 // if there was nothing to add.
-// add.
 //
 // It adds single paths without exclusions: if a path in the same directory is excluded, git 2.39 silently adds nothing
 // there.

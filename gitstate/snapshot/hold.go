@@ -106,8 +106,8 @@ func rulesIn(exclude string) ([]byte, error) {
 	return rules, err
 }
 
-// remember adds to h.ignored those of the paths in `nothing` that git ignores. In these paths git found no file to add,
-// for example because a directory has a .gitignore of its own.
+// remember adds to h.ignored those directories among the paths in `nothing` that git ignores or that tools fill. In
+// these paths git found no file to add, for example because a directory has a .gitignore of its own.
 func (h *holding) remember(nothing []string, ignored map[string]bool) {
 	for _, p := range nothing {
 		if p = strings.TrimSuffix(p, "/"); ignored[p] || filled(path.Base(p)) {

@@ -130,7 +130,7 @@ type turnState struct {
 // indexPending reports whether the index may still be the old one. The index moves before refs and HEAD, so if all of
 // these have their new values, the index normally has its own too. It may not if all had these values before the turn:
 // in the middle of a move, the user can move HEAD to its target. If the user has moved a ref or HEAD elsewhere, the
-// index holds the user's later staged changes, and is not pending.
+// index may hold the user's later staged changes, and is not pending.
 func (s turnState) indexPending(first bool) bool {
 	if !s.index || len(s.foreign) > 0 || s.head == foreignPart {
 		return false
@@ -274,7 +274,8 @@ func (r *Turns) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) 
 // returns the present value as foreign. If the new branch was moved or deleted meanwhile, or is checked out in another
 // work tree, it detaches HEAD at the commit whose files are in the work tree, and returns the branch's move as behind:
 // on a branch with another commit, the user's next commit would undo the changes of that commit. first means that the
-// turn was not settled before, and that HoldHeads has checked the other work trees.
+// turn was not settled before, and that the caller has just checked the other work trees (a move keeps HoldHeads since
+// then).
 func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove,
 	err error) {
 	head, err := r.Refs.Head(ctx)
@@ -311,7 +312,8 @@ func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (for
 }
 
 // headTarget returns the tip of the branch to which a turn moves HEAD. free means that HEAD may move there: the branch
-// has the commit that the turn expects, and no other work tree has it checked out.
+// has the commit that the turn expects, and no other work tree has it checked out. If first is true, the caller has
+// checked the latter.
 func (r *Turns) headTarget(ctx context.Context, t session.Turn, first bool) (tip session.Commit, free bool, err error) {
 	if tip, err = r.Refs.Ref(ctx, t.HeadNew); err != nil || t.HeadNewCommit == "" {
 		return tip, tip != "", err

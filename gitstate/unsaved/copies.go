@@ -125,7 +125,7 @@ func sameFile(path, there string, kind fs.FileMode, target string) (bool, error)
 	return err == nil && theirs == to || filepath.IsAbs(to) && durable.Inside(to, target), nil
 }
 
-// leadsInto reports whether theirs, a directory of another work tree, is really in the directory real, or is the same
+// leadsInto reports whether the directory theirs (of another work tree) is really in the directory real, or is the same
 // directory as mine.
 func leadsInto(real, mine, theirs string) bool {
 	to, err := filepath.EvalSymlinks(theirs)
