@@ -17,31 +17,32 @@ import (
 // the blobs that git has written as loose objects for it. The process that keeps the pack holds a lock on the .keep
 // file: one without a lock was left by a process that was killed.
 
-// tidy removes files that killed wfs processes left. The caller holds the work tree's lock. Files that cannot be
-// removed now are removed another time.
+// tidy removes files that killed wfs processes left. It skips files that cannot be removed now: the next call tries
+// again. The caller holds the work tree's lock.
 func (r *Repo) tidy() {
 	packs := filepath.Join(r.Git.CommonDir, "objects", "pack")
 	if files, err := os.ReadDir(packs); err == nil {
 		r.Objects.TidyPacks(packs, files)
 	}
-	// otherwise the user's own git would be blocked until the next turn
+	// our own lock would block the user's git until the next turn
 	if lock := r.Git.IndexPath() + ".lock"; gitcmd.OursByMark(lock) {
 		_ = os.Remove(lock)
 	}
-	for _, private := range []string{"*.lock", filepath.Join("*", "*.lock")} { // of indexes, and in git directories
+	for _, private := range []string{"*.lock", filepath.Join("*", "*.lock")} { // of indexes, and of git directories
 		locks, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.PrivateDir()), private))
 		for _, path := range locks {
 			_ = os.Remove(path)
 		}
 	}
-	notes := filepath.Join(r.Git.StateDir(), "half-made") // see the registry, and phases
-	// Processes of all work trees use the latter two, so only old files are removed there.
+	notes := filepath.Join(r.Git.StateDir(), "half-made") // written by the packages registry and phases
+	// Processes of all work trees use the latter two directories, so only old files are removed from them.
 	for dir, age := range map[string]time.Duration{r.Git.PrivateDir(): 0, r.Git.StateDir(): time.Hour, notes: time.Hour} {
 		r.dropTemporary(dir, age)
 	}
 }
 
-// dropTemporary removes temporary files older than age, 0 for all. It leaves directories to wfs gc.
+// dropTemporary removes the temporary files in a directory that are older than age, or all of them if age is 0. It does
+// not remove directories: wfs gc does.
 func (r *Repo) dropTemporary(dir string, age time.Duration) {
 	files, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(dir), durable.TempPrefix+"*"))
 	for _, file := range files {
@@ -51,10 +52,10 @@ func (r *Repo) dropTemporary(dir string, age time.Duration) {
 	}
 }
 
-// Git locks a ref with a lock file next to it, and also HEAD if it is on that ref. If git is killed, these files stay,
-// and those refs cannot be moved any more. So before wfs starts a git that moves refs, it notes the refs; it removes
-// the notes when that git has ended. The next command that locks the work tree and finds notes knows which locks are
-// leftovers.
+// To move a ref, git creates a lock file next to the ref, and one for HEAD if HEAD is on that ref. If git is killed,
+// these files stay, and the refs cannot be moved any more. So wfs writes down the refs before it starts a git that
+// moves them, and removes that note when this git has ended. If the next command that locks the work tree finds a note,
+// it knows which lock files are leftovers.
 
 // HealLocks removes leftovers of killed wfs processes, above all locks of refs. The caller holds the work tree's lock.
 func (r *Repo) HealLocks(ctx context.Context) error {
@@ -62,12 +63,12 @@ func (r *Repo) HealLocks(ctx context.Context) error {
 	return r.Git.Locks.HealRefLocks(ctx)
 }
 
-// Git locks that a killed wfs left in another work tree block that one's HEAD and index, and refs everywhere. That work
-// tree may not be used for days, or may no longer exist.
+// If a wfs is killed in another work tree, the git locks that it leaves there block the HEAD and the index of that work
+// tree, and refs in all work trees. That work tree may not be used for days, or may no longer exist.
 
 // HealOthers removes git locks that killed wfs processes left in other work trees, and returns the ids of these work
-// trees. It calls take to lock a work tree, by its id; take returns a function that unlocks it, nil if another process
-// is using the work tree.
+// trees. It calls take to lock each of them by its id. take returns a function that unlocks the work tree, or nil if
+// another process is using the work tree.
 func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveBack func(), err error)) ([]string,
 	error) {
 	var healed []string
@@ -83,7 +84,7 @@ func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveB
 		if giveBack == nil {
 			continue
 		}
-		if o.Git.Worktree == "main" { // the directory in which running git processes are looked for
+		if o.Git.Worktree == "main" { // HealLocks looks for running git processes in this directory
 			if path, err := r.Git.MainWorktree(ctx); err == nil && path != "" {
 				o.Git.Root = path
 			}
@@ -101,7 +102,8 @@ func (r *Repo) HealOthers(ctx context.Context, take func(worktree string) (giveB
 // Locks returns git's present locks: of the repository, of refs, and of this work tree's HEAD and index.
 func (r *Repo) Locks() []session.GitLock { return r.Git.Locks.Found() }
 
-// SetLocksAside moves locks to a directory if they persist and certainly no running process holds them.
+// SetLocksAside moves to dir those of the locks that persist and that certainly no running process holds. It returns
+// their names.
 func (r *Repo) SetLocksAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error) {
 	return r.Git.Locks.SetAside(ctx, locks, dir)
 }

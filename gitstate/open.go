@@ -30,10 +30,10 @@ type Refs = refs.Refs
 // Settings are git's settings that affect how it treats files.
 type Settings = settings.Settings
 
-// RawBytes are the unconverted bytes of files in the work tree.
+// RawBytes reads and restores files byte by byte, without git's conversions.
 type RawBytes = raw.Files
 
-// Files are the files of the work tree, as git would add them.
+// Files reads the work tree as git would add it.
 type Files = snapshot.Files
 
 // Repo is one work tree and its repository. It is safe for concurrent use.
@@ -73,7 +73,7 @@ func (r *Repo) GitDir() string { return r.Git.GitDir }
 // CommonDir returns the git directory that all work trees of the repository share.
 func (r *Repo) CommonDir() string { return r.Git.CommonDir }
 
-// Worktree returns the id of the work tree: "main", or a linked work tree's name.
+// Worktree returns the id of the work tree: "main", or the name of a linked work tree.
 func (r *Repo) Worktree() string { return r.Git.Worktree }
 
 func repoOf(git *gitcmd.Git) *Repo {

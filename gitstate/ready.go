@@ -14,8 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Ready returns a *ReadyError or *LockedError if wfs cannot write here, before anything is written. detached allows a
-// detached HEAD.
+// Ready checks that wfs can write here, before anything is written. It returns a *ReadyError or *LockedError if not. A
+// detached HEAD is an error unless `detached` is true.
 func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	if err := r.Fit(ctx, detached); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (r *Repo) Ready(ctx context.Context, detached bool) error {
 	return r.Git.Locks.AwaitIndexLock(ctx)
 }
 
-// Fit is Ready without the check of locks, for commands that only report.
+// Fit checks the same as Ready, except for locks. Commands that only report use it.
 func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	operation, err := r.InProgress(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *Repo) Fit(ctx context.Context, detached bool) error {
 	return nil
 }
 
-// namesFree returns an error if a ref has the name of a directory for refs of wfs.
+// namesFree returns an error if a ref has the name of a directory in which wfs keeps refs: git could not create them.
 func (r *Repo) namesFree(ctx context.Context) error {
 	for _, name := range []string{refs.BranchPrefix, refs.RefsPrefix, refs.OpsPrefix, refs.DeletedPrefix} {
 		name = strings.TrimSuffix(name, "/")
@@ -77,8 +77,8 @@ func (r *Repo) namesFree(ctx context.Context) error {
 	return nil
 }
 
-// Able returns further reasons why wfs cannot write here: git is too old, or exclude rules cannot be read. The
-// questions to git may still be running since Open.
+// Able checks further conditions for writing: git is new enough, and the user's exclude rules can be read. It may have
+// to ask git for these, if Open has not received the answers.
 func (r *Repo) Able(ctx context.Context) error {
 	if _, err := r.Git.Answers.Version(ctx); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (r *Repo) Able(ctx context.Context) error {
 	return err
 }
 
-// Identified returns a *ReadyError if neither configuration nor environment have an identity for commits.
+// Identified returns a *ReadyError if neither the configuration nor the environment gives an identity for commits.
 func (r *Repo) Identified(ctx context.Context) error {
 	_, err := r.Git.Answers.Committer(ctx)
 	var said *gitcmd.GitError
@@ -106,7 +106,8 @@ func (r *Repo) Used() bool {
 	return err == nil
 }
 
-// noCommit returns the error for a HEAD without a commit: either the repository has no commits, or just the branch.
+// noCommit returns the error for a HEAD without a commit: either the repository has no commits at all, or only the
+// current branch has none.
 func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
 	branches, err := r.Refs.Branches(ctx)
 	if err != nil || len(branches) == 0 {
@@ -115,8 +116,8 @@ func (r *Repo) noCommit(ctx context.Context, head session.Head) error {
 	return &gitcmd.ReadyError{Code: gitcmd.NotBorn, Detail: strings.TrimPrefix(head.Ref, "refs/heads/")}
 }
 
-// InProgress returns the name of an unfinished merge, rebase, cherry-pick, revert or bisect of the work tree, "" for
-// none.
+// InProgress returns the name of an operation of git that is unfinished in the work tree (for example merge, rebase or
+// bisect), or "" if there is none.
 func (r *Repo) InProgress(context.Context) (string, error) {
 	for _, op := range []struct{ file, name string }{
 		{"rebase-merge", "rebase"},

@@ -23,7 +23,7 @@ func (r *Repo) AddWorktree(ctx context.Context, n worktree.NewWorktree, at sessi
 	return made, nil
 }
 
-// OpenLinked opens the linked work tree of this repository in a directory, nil if there is none.
+// OpenLinked opens the linked work tree of this repository that is in directory dir. It returns nil if there is none.
 func (r *Repo) OpenLinked(ctx context.Context, dir string) (*Repo, error) {
 	t, err := r.Trees.LinkedAt(ctx, dir)
 	if err != nil || t == nil || t.Gone {

@@ -18,30 +18,32 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// While an agent or the user works in a session's work tree, the files are saved every now and then at
-// refs/wfs/<id>/auto: one state commit, which the next one replaces. It is made with private files, without touching
-// anything else, and added to the repository as one pack. Objects that only the previous auto-save had remain until git
+// While an agent or the user works in a session's work tree, wfs saves the files at intervals: an auto-save is a state
+// commit at refs/wfs/<id>/auto, and the next one replaces it. wfs makes it with private files, so that nothing else
+// changes, and adds it to the repository as one pack. Objects that only the previous auto-save had remain until git
 // collects garbage.
 
-// AutoSaves makes the auto-saves of one attempt.
+// AutoSaves makes the auto-saves during one attempt.
 type AutoSaves struct {
 	Git     *gitcmd.Git
-	Objects *object.Store // not shared: a turn may be prepared at the same time
+	Objects *object.Store // not shared with a turn, which may be prepared at the same time
 	Refs    *refs.Refs
 	Files   *snapshot.Files
 	Backups *Backups
 
 	mu     sync.Mutex
 	ledger session.Commit  // ledger commit on which the auto-saves build
-	side   *snapshot.Files // with private files, nil before the first auto-save
+	side   *snapshot.Files // reads the work tree with private files; nil before the first auto-save
 }
 
-// AutoSave saves the present work tree durably as the session's newest auto-save. It changes nothing else, and waits
-// for no locks. It saves nothing if there are no changes since the present checkpoint or the newest backup, or while
-// HEAD is not on the session's branch, unless Anywhere: then the files belong to other work.
+// AutoSave durably saves the present work tree as the session's newest auto-save. It changes nothing else, and waits
+// for no locks. It saves nothing if the files have not changed since the present checkpoint or since the newest
+// auto-save. While HEAD is not on the session's branch, it also saves nothing, because the files belong to other work,
+// unless the draft's Anywhere is true.
 //
-// If the agent deletes its work, the next auto-save no longer has it. So if most changes of the newest auto-save are
-// gone and there are no new ones, that auto-save stays; if there are new ones, or with Last, it is kept as a rescue.
+// If the agent deletes its work, the next auto-save would no longer have that work. So if most changes in the newest
+// auto-save have disappeared from the files and there are no new changes, that auto-save stays the newest. If there are
+// new changes, or if the draft's Last is true, AutoSave keeps it as a rescue, and saves the files.
 func (r *AutoSaves) AutoSave(ctx context.Context, d session.AutoDraft) (session.AutoSaved, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,8 +80,8 @@ func (r *AutoSaves) AutoSave(ctx context.Context, d session.AutoDraft) (session.
 	return done, err
 }
 
-// newest returns the tip of the session's auto-saves and its content, which is nil if it is stale or unreadable: then
-// it is replaced.
+// newest returns the commit of the session's newest auto-save, and its content. The content is nil if the auto-save
+// belongs to an earlier ledger commit or cannot be read; then it is replaced.
 func (r *AutoSaves) newest(ctx context.Context, d session.AutoDraft) (session.Commit, *session.AutoSave, error) {
 	tip, err := r.Refs.Ref(ctx, refs.AutoRef(d.Session))
 	if err != nil {
@@ -92,7 +94,8 @@ func (r *AutoSaves) newest(ctx context.Context, d session.AutoDraft) (session.Co
 	return tip, before, nil
 }
 
-// taken returns the snapshot of a draft, or takes one. ours is false if HEAD is not on the session's branch.
+// taken returns the snapshot in a draft; if there is none, it takes one. ours is false if HEAD is not on the session's
+// branch.
 func (r *AutoSaves) taken(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
 	if d.Snapshot != nil {
 		s.Snapshot = *d.Snapshot
@@ -101,8 +104,8 @@ func (r *AutoSaves) taken(ctx context.Context, d session.AutoDraft) (s snapshot.
 	return r.autoSnapshot(ctx, d)
 }
 
-// keepLost keeps the newest auto-save as a rescue if most of its changes are gone. It returns true if that auto-save
-// stays the newest, because there are no new changes.
+// keepLost keeps the newest auto-save as a rescue if most of its changes have disappeared from the files. If there are
+// no new changes either, it keeps nothing and returns true: then that auto-save stays the newest.
 func (r *AutoSaves) keepLost(ctx context.Context, d session.AutoDraft, before session.AutoSave,
 	changes []object.TreeChange, done *session.AutoSaved) (stays bool, err error) {
 	lost, more, err := r.lost(ctx, d.Tree, before, changes)
@@ -116,7 +119,7 @@ func (r *AutoSaves) keepLost(ctx context.Context, d session.AutoDraft, before se
 	return false, err
 }
 
-// autoChanges lists the differences between a tree and the files of an auto-save.
+// autoChanges lists the differences between a tree and the files that an auto-save will have.
 func (r *AutoSaves) autoChanges(ctx context.Context, from session.Tree, s snapshot.Taken) ([]object.TreeChange, error) {
 	if s.Now == nil {
 		return r.Objects.DiffTrees(ctx, from, s.Tree)
@@ -132,7 +135,7 @@ func (r *AutoSaves) autoChanges(ctx context.Context, from session.Tree, s snapsh
 		func(c object.TreeChange) bool { return strings.HasPrefix(c.Path, object.UserDir+"/") }), nil
 }
 
-// autoCommit writes the state commit of an auto-save and moves the ref to it.
+// autoCommit writes the state commit of an auto-save, and moves the session's ref for auto-saves to it.
 func (r *AutoSaves) autoCommit(ctx context.Context, d session.AutoDraft, s snapshot.Taken, changes []object.TreeChange,
 	tip session.Commit, ident string) (session.Commit, error) {
 	own, err := r.Backups.refsOf(ctx, d.Session)
@@ -160,7 +163,8 @@ func (r *AutoSaves) autoCommit(ctx context.Context, d session.AutoDraft, s snaps
 	return made, nil
 }
 
-// moveAuto moves the ref of an auto-save, durably. It writes no reflog, so that git can remove old auto-saves.
+// moveAuto durably moves the ref for auto-saves. It writes no reflog, so that git can remove the objects of old
+// auto-saves.
 func (r *AutoSaves) moveAuto(ctx context.Context, m session.RefMove) error {
 	line := "delete " + m.Ref
 	if m.New != "" {
@@ -177,9 +181,9 @@ func (r *AutoSaves) moveAuto(ctx context.Context, m session.RefMove) error {
 	return r.Refs.SyncRef(m.Ref, m.Old == "" || m.New == "")
 }
 
-// lost compares the changes in an auto-save since a tree with the present changes. It returns how many of its paths are
-// deleted or unchanged now, 0 if that is at most half of them. more is true if there are changes that the auto-save
-// does not have.
+// lost compares the newest auto-save with the present changes; both are relative to the tree `from`. It returns how
+// many files that the auto-save changed are deleted or as in `from` now, or 0 if that is at most half of them. more is
+// true if there are present changes that the auto-save does not have.
 func (r *AutoSaves) lost(ctx context.Context, from session.Tree, before session.AutoSave,
 	now []object.TreeChange) (gone int,
 	more bool, err error) {
@@ -213,9 +217,10 @@ func (r *AutoSaves) lost(ctx context.Context, from session.Tree, before session.
 	return gone, len(present) > 0, nil
 }
 
-// autoSnapshot takes a snapshot for an auto-save. ours is false if HEAD is not on the session's branch.
+// autoSnapshot takes a snapshot for an auto-save. ours is false if HEAD is not on the session's branch; then it takes
+// none.
 func (r *AutoSaves) autoSnapshot(ctx context.Context, d session.AutoDraft) (s snapshot.Taken, ours bool, err error) {
-	on, err := r.Refs.BranchOf(ctx) // includes a branch that is being rebased
+	on, err := r.Refs.BranchOf(ctx) // during a rebase, the branch that is rebased
 	if err != nil || on != refs.BranchRef(d.Session) && !d.Anywhere {
 		return s, false, err
 	}
@@ -232,13 +237,14 @@ func (r *AutoSaves) autoSnapshot(ctx context.Context, d session.AutoDraft) (s sn
 	return s, err == nil, err
 }
 
-// filesOf returns the files of a work tree, with git processes of their own.
+// filesOf returns the files of a work tree, read by git processes and caches of their own.
 func filesOf(git *gitcmd.Git) *snapshot.Files {
 	objects := object.New(git)
 	return snapshot.New(git, objects, refs.New(git, objects), settings.New(git, objects))
 }
 
-// autoDir is the directory of the private files of auto-saves: other commands may run at the same time.
+// autoDir returns the directory for the private files of auto-saves. Other commands, which use PrivateDir, may run at
+// the same time.
 func (r *AutoSaves) autoDir() string { return filepath.Join(r.Git.PrivateDir(), "auto") }
 
 // beginAuto creates an empty directory for auto-saves.
@@ -246,8 +252,8 @@ func (r *AutoSaves) beginAuto() error {
 	return errors.Join(os.RemoveAll(r.autoDir()), durable.MkdirAll(r.autoDir()))
 }
 
-// EndAutoSaves removes the private files of auto-saves, also those of a killed process. The caller holds the work
-// tree's lock. The newest auto-save stays.
+// EndAutoSaves removes the private files of auto-saves, including those that a killed process left. The newest
+// auto-save stays. The caller holds the work tree's lock.
 func (r *AutoSaves) EndAutoSaves() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

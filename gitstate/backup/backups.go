@@ -1,4 +1,5 @@
-// Package backup keeps files that are in no checkpoint: rescues, and the auto-saves of a running attempt.
+// Package backup saves files that are in no checkpoint: as rescues, before wfs overwrites them, and as auto-saves
+// during an attempt.
 package backup
 
 import (
@@ -14,20 +15,21 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Backups are the rescues and auto-saves of a repository's sessions.
+// Backups reads and writes the rescues and auto-saves of a repository's sessions.
 type Backups struct {
 	Git      *gitcmd.Git
 	Objects  *object.Store
 	Refs     *refs.Refs
-	Handover *handover.Handover // finds the changes that other branches have
+	Handover *handover.Handover // tells whether a branch has the changes of a rescue
 }
 
-// Auto returns a session's newest auto-save, nil if there is none. The caller decides whether it is stale.
+// Auto returns a session's newest auto-save, nil if there is none. It may be older than the present checkpoint; the
+// caller checks that.
 func (r *Backups) Auto(ctx context.Context, id session.ID) (*session.AutoSave, error) {
 	return r.Backup(ctx, refs.AutoRef(id))
 }
 
-// Backup returns the state commit of a ref, an auto-save or a rescue, nil if there is none.
+// Backup returns the content of the auto-save or rescue at a ref, nil if there is none.
 func (r *Backups) Backup(ctx context.Context, ref string) (*session.AutoSave, error) {
 	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
@@ -50,7 +52,8 @@ func (r *Backups) Backup(ctx context.Context, ref string) (*session.AutoSave, er
 	return a, nil
 }
 
-// keepAuto adds a ref to an auto-save, among the rescues, and returns its name.
+// keepAuto keeps an auto-save as a rescue: it adds a ref for it, unless a rescue with this commit exists. It returns
+// the name of the ref.
 func (r *Backups) keepAuto(ctx context.Context, id session.ID, auto session.Commit) (string, error) {
 	for {
 		own, err := r.refsOf(ctx, id)

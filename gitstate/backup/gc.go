@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Rescues lists the rescues of a session and their states, by ref.
+// Rescues returns the states of a session's rescues, by the names of their refs.
 func (r *Backups) Rescues(ctx context.Context, id session.ID) (map[string]State, error) {
 	refs, err := r.Refs.RefsBelow(ctx, strings.TrimSuffix(refs.RescuePrefix(id), "/"))
 	if err != nil {
@@ -23,7 +23,8 @@ func (r *Backups) Rescues(ctx context.Context, id session.ID) (map[string]State,
 	return all, nil
 }
 
-// LedgerTrees returns the trees of all commits that a session's ledger reaches: they stay as long as the session.
+// LedgerTrees returns the trees of all commits that a session's ledger reaches. They are kept as long as the session
+// exists.
 func (r *Backups) LedgerTrees(ctx context.Context, id session.ID) (map[session.Tree]bool, error) {
 	out, err := r.Git.Ask(ctx, "log", "--format=%T", refs.LedgerRef(id), "--")
 	if err != nil {
@@ -36,8 +37,8 @@ func (r *Backups) LedgerTrees(ctx context.Context, id session.ID) (map[session.T
 	return all, nil
 }
 
-// OnlyIn tells which content of a rescue is nowhere else; "" means that all of it is also elsewhere. trees are those
-// that stay, see LedgerTrees.
+// OnlyIn returns a text that says which content of a rescue exists nowhere else, or "" if all of it also exists
+// elsewhere. trees are the trees that are kept in any case, see LedgerTrees.
 func (r *Backups) OnlyIn(ctx context.Context, rescue session.Commit, s State, trees map[session.Tree]bool) (string,
 	error) {
 	var head session.Tree
@@ -58,7 +59,7 @@ func (r *Backups) OnlyIn(ctx context.Context, rescue session.Commit, s State, tr
 	return r.onlyReference(ctx, rescue)
 }
 
-// onlyReference returns a reason if only this rescue reaches some commits, "" if not.
+// onlyReference returns a reason to keep a rescue if some older commits are reachable only from it, otherwise "".
 func (r *Backups) onlyReference(ctx context.Context, rescue session.Commit) (string, error) {
 	info, err := r.Objects.CommitInfo(ctx, rescue)
 	if err != nil {
@@ -87,7 +88,7 @@ func (r *Backups) onlyReference(ctx context.Context, rescue session.Commit) (str
 	return "", nil
 }
 
-// Trailers of a state commit that name its parents.
+// The trailers of a state commit with which it names its parents.
 const (
 	trailerStateCode  = "Wfs-State-Code: "
 	trailerStateIndex = "Wfs-State-Index: "

@@ -8,8 +8,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// OwnRefs returns the refs of one session: its branch and the refs below refs/wfs/<id>. It leaves out rescues that were
-// made while HEAD was on one of the user's branches: those have the user's own uncommitted changes.
+// OwnRefs returns the refs that belong to one session: its branch and the refs below refs/wfs/<id>. It omits rescues
+// that were made while HEAD was on one of the user's branches, because these have the user's own uncommitted changes.
 func (r *Backups) OwnRefs(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
 	own, err := r.Refs.RefsBelow(ctx, refs.RefsPrefix+string(id))
 	if err != nil {

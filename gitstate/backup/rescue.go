@@ -16,34 +16,34 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// State is the JSON file of a state commit: files, index, HEAD and refs at the time of the commit.
+// State is the content of the file state.json in a state commit: files, index, HEAD and refs at the time of the commit.
 type State struct {
 	Version int          `json:"version"` // session.FormatVersion
 	Why     string       `json:"why"`
 	Head    session.Head `json:"head"`
-	Tree    session.Tree `json:"tree"`            // files of the work tree
-	Index   session.Tree `json:"index,omitempty"` // the user's index
-	// files of Tree whose bytes a checkout of Tree would not write
+	Tree    session.Tree `json:"tree"`            // files in the work tree
+	Index   session.Tree `json:"index,omitempty"` // content of the user's index
+	// the files in Tree whose exact bytes a checkout of Tree would not write
 	Raw     session.Tree              `json:"raw,omitempty"`
 	Skipped []session.Skip            `json:"skipped,omitempty"`
 	HeldOut []session.Held            `json:"held_out,omitempty"`
 	Refs    map[string]session.Commit `json:"refs"` // every session branch, and the session's own refs
 
-	// Of auto-saves: the number of paths that differ from the present checkpoint, and the first of them.
+	// In auto-saves: the number of paths that differ from the present checkpoint, and the first of these.
 	Changes int              `json:"changes,omitempty"`
 	Changed []session.Change `json:"changed,omitempty"`
 }
 
-// FileState is the name of State in a state commit's tree; DirRaw is the name of the tree of raw bytes, if there is
-// one.
+// FileState is the name of the file with a State in the tree of a state commit. DirRaw is the name of the tree with raw
+// bytes there, if there is one.
 const (
 	FileState = "state.json"
 	DirRaw    = "raw"
 )
 
-// Rescue keeps a snapshot, durably, with a new ref refs/wfs/<id>/rescue/<n>, and returns the ref's name. at is in Unix
-// seconds. The state commit's parents are the ledger's tip if there is one, a commit of the snapshot, and a commit of
-// the index if it differs from HEAD; trailers name the latter two.
+// Rescue keeps a snapshot durably as a new rescue, and returns the name of its ref, refs/wfs/<id>/rescue/<n>. at is in
+// Unix seconds. The parents of the state commit are the newest ledger commit (if there is one), a commit of the
+// snapshot's files, and a commit of the index (if that differs from HEAD). Trailers name the latter two.
 func (r *Backups) Rescue(ctx context.Context, id session.ID, why string, s session.Snapshot, at int64) (string, error) {
 	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
@@ -76,10 +76,10 @@ func (r *Backups) Rescue(ctx context.Context, id session.ID, why string, s sessi
 	}
 }
 
-// Rescued returns the newest rescue with the same reason and the same content as a snapshot, "" for none. It reads only
-// the last few.
+// Rescued returns the ref of the newest rescue that has the same reason and the same content as a snapshot, "" if there
+// is none. It reads only the newest few rescues.
 func (r *Backups) Rescued(ctx context.Context, id session.ID, why string, s session.Snapshot) (string, error) {
-	const looked = 3 // a move that fails leaves two
+	const looked = 3 // a move that fails makes two rescues
 	own, err := r.refsOf(ctx, id)
 	if err != nil {
 		return "", err
@@ -99,13 +99,14 @@ func (r *Backups) Rescued(ctx context.Context, id session.ID, why string, s sess
 	return "", nil
 }
 
+// StateOf returns the State for a snapshot. `own` has the refs to record.
 func StateOf(why string, s session.Snapshot, own map[string]session.Commit) State {
 	return State{Version: session.FormatVersion, Why: why, Head: s.Head, Tree: s.Tree, Index: s.Index, Raw: s.Raw,
 		Skipped: s.Skipped, HeldOut: s.HeldOut, Refs: own}
 }
 
-// StateCommit returns the objects of a state commit, the commit last. `when` describes the time in its message; `files`
-// are added to its tree.
+// StateCommit returns the objects of a state commit; the commit is the last of them. `when` says in its message when it
+// was made. `files` are additional files for its tree.
 func (r *Backups) StateCommit(state State, s session.Snapshot, ledger session.Commit, when string, files session.Files,
 	ident string, at int64) ([]object.Object, error) {
 	var below []session.Commit
@@ -151,7 +152,7 @@ func (r *Backups) StateCommit(state State, s session.Snapshot, ledger session.Co
 	return append(objects, tree, r.Objects.NewCommit(tree.ID, parents, ident, at, message)), nil
 }
 
-// refsOf returns the branches of all sessions and the refs of one session. It leaves out damaged refs: they must not
+// refsOf returns the branches of all sessions and the refs of one session. It omits damaged refs, which must not
 // prevent a rescue of intact files.
 func (r *Backups) refsOf(ctx context.Context, id session.ID) (map[string]session.Commit, error) {
 	all := func(string) bool { return true }
@@ -166,6 +167,7 @@ func (r *Backups) refsOf(ctx context.Context, id session.ID) (map[string]session
 	return own, nil
 }
 
+// nextRescue returns the number of the next rescue.
 func nextRescue(own map[string]session.Commit, prefix string) int {
 	highest := 0
 	for name := range own {
@@ -176,7 +178,7 @@ func nextRescue(own map[string]session.Commit, prefix string) int {
 	return highest + 1
 }
 
-// State reads the state of a state commit, such as a rescue.
+// State reads the State in a state commit, such as a rescue.
 func (r *Backups) State(ctx context.Context, c session.Commit) (State, error) {
 	text, err := r.Objects.File(ctx, c, FileState)
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Rescued is one part of a rescue.
+// Rescued is a part of a rescue that can be restored separately, such as the files or the staged changes.
 type Rescued struct {
-	What   string         // for messages: "the files"
-	Name   string         // suffix of a branch for this part, after the name for the rescue: "-staged"
+	What   string         // name of the part for messages: "the files"
+	Name   string         // suffix for the name of a branch with this part: "-staged"
 	Commit session.Commit // commit with the part
-	At     string         // suffix that selects the part in git, after the name of the rescue: "^2"
-	Picks  bool           // git cherry-pick -n restores it, also after the parts before it
+	At     string         // suffix for the name of the rescue, with which git finds the part: "^2"
+	Picks  bool           // `git cherry-pick -n` can restore it, also after the parts before it
 }
 
-// RescuedWork returns the parts of a rescue: the files; staged changes, if the files had changed again since; the bytes
-// of files that git converts, apart from a session's documents and from line ends. It leaves out parts that another
-// part includes.
+// RescuedWork returns the parts of a rescue that contain work: the files, the staged changes if the files differ from
+// them, and the bytes of files that git converts. Bytes are no part if only documents of a session or line ends differ.
+// A part that another part includes is omitted.
 func (r *Backups) RescuedWork(ctx context.Context, rescue session.Commit, s State) ([]Rescued, error) {
 	info, err := r.Objects.CommitInfo(ctx, rescue)
 	if err != nil {
@@ -63,14 +63,14 @@ func (r *Backups) RescuedWork(ctx context.Context, rescue session.Commit, s Stat
 	return parts, err
 }
 
-// staged reports whether the index of a rescue has changes that its files do not have. picks means that a cherry-pick
-// restores them after the files: if a file was edited after it was staged, a cherry-pick conflicts or does nothing.
+// staged reports whether the index of a rescue has changes that its files do not have. picks says whether a cherry-pick
+// can restore these changes after the files: it conflicts or does nothing if a file was edited after it was staged.
 func (r *Backups) staged(ctx context.Context, s State) (was, picks bool, err error) {
 	below := r.Objects.NewObject("tree", nil).ID
 	if s.Head.Commit != "" {
 		below = string(s.Head.Commit)
 	}
-	var unlike [3][]string // paths that differ between two trees
+	var unlike [3][]string // paths that differ between two trees, for three pairs of trees
 	for i, two := range [][]string{{string(s.Tree), string(s.Index)}, {below, string(s.Index)}, {below, string(s.Tree)}} {
 		diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames", two[0], two[1]}
 		out, err := r.Git.Ask(ctx, append(diff, handover.WithoutDocuments...)...)
@@ -84,15 +84,15 @@ func (r *Backups) staged(ctx context.Context, s State) (was, picks bool, err err
 	return len(staged) > 0, !again, nil
 }
 
-// bytesOnly reports whether a rescue has bytes of files that git converts, apart from a session's documents and from
-// line ends.
+// bytesOnly reports whether a rescue has bytes of files that git converts, and these bytes differ in more than a
+// session's documents or line ends.
 func (r *Backups) bytesOnly(ctx context.Context, s State) (bool, error) {
 	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "--name-only", "-z", string(s.Raw))
 	for _, name := range gitcmd.SplitZ(out) {
 		if strings.HasPrefix(name, handover.WorkDir+"/") {
 			continue
 		}
-		if strings.Contains(name, "\n") { // cannot be looked up
+		if strings.Contains(name, "\n") { // such a name cannot be looked up
 			return true, nil
 		}
 		got, err := r.Objects.Lookup(ctx, string(s.Raw)+":"+name, string(s.Tree)+":"+name)
@@ -108,9 +108,9 @@ func (r *Backups) bytesOnly(ctx context.Context, s State) (bool, error) {
 
 func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// RescuedParts returns the parts of a rescue. Their At is complete, as a user can type it ("refs/wfs/x/rescue/1^2"). It
-// returns none if there is no such rescue. Files that are the same as in the commit below are left out if there is
-// another part.
+// RescuedParts returns the parts of a rescue. Their At is a complete name for git commands, such as
+// "refs/wfs/x/rescue/1^2". It returns none if the rescue does not exist. If the files are the same as in the commit on
+// which HEAD was, it omits them, unless they are the only part.
 func (r *Backups) RescuedParts(ctx context.Context, ref string) ([]Rescued, error) {
 	tip, err := r.Refs.Ref(ctx, ref)
 	if err != nil || tip == "" {
@@ -139,10 +139,11 @@ func (r *Backups) RescuedParts(ctx context.Context, ref string) ([]Rescued, erro
 	return parts, nil
 }
 
-// bytes reports whether a part has the bytes of files that git converts; a branch cannot have these.
+// bytes reports whether the part consists of exact bytes of files that git converts. A commit on a branch cannot
+// contain these bytes, because git would convert them.
 func (p Rescued) bytes() bool { return strings.HasSuffix(p.At, ":"+DirRaw) }
 
-// Show returns the command that shows a part of RescuedParts to the user.
+// Show returns the git command with which the user can show a part that RescuedParts has returned.
 func (p Rescued) Show() string {
 	if p.bytes() {
 		return "git show " + p.At + "/FILE"
@@ -150,11 +151,12 @@ func (p Rescued) Show() string {
 	return fmt.Sprintf("git show %s, or one file: git show %s:FILE", p.At, p.At)
 }
 
-// WaysBack returns lines that tell the user how to restore a rescue: `why` with a command, and one line for each
-// further part. There are none if the branch on which the rescue was made has all of it now.
+// WaysBack returns lines that tell the user how to restore a rescue. The first line has the text `why` and a command,
+// and there is a line for each further part. It returns no lines if the branch on which the rescue was made has all of
+// the work now.
 func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 	parts, err := r.RescuedParts(ctx, ref)
-	if err != nil || len(parts) == 0 { // this is only a hint; the git command will show the problem
+	if err != nil || len(parts) == 0 { // the lines are only hints, and the git command will show the problem
 		return []string{why + ": git cherry-pick -n " + ref + "^2"}
 	}
 	if !slices.ContainsFunc(parts, Rescued.bytes) && !r.Lacks(ctx, "", ref) {
@@ -174,8 +176,8 @@ func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 	return lines
 }
 
-// Lacks reports whether a branch lacks the uncommitted work of a rescue: it has neither the same files nor a commit
-// with the same change. "" stands for the branch on which the rescue was made.
+// Lacks reports whether a branch lacks the uncommitted work in a rescue: the branch has neither the same files nor a
+// commit with the same change. "" stands for the branch on which the rescue was made.
 func (r *Backups) Lacks(ctx context.Context, branch, ref string) bool {
 	rescue, err := r.Refs.Ref(ctx, ref)
 	if err != nil || rescue == "" {

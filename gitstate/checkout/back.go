@@ -15,11 +15,12 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A move may fail for a reason that lasts: a filter that refuses, a full disk. Then the move is undone, and the undo
-// must not fail for the same reason.
+// A move may fail for a reason that persists, such as a filter that refuses or a full disk. Then wfs undoes the move,
+// and the undo must not fail for the same reason.
 
-// MoveBack undoes a move to tree `failed`, which failed on the way: m leads back to where it began. It also removes
-// files that the failed move began to write and that no snapshot has, because they are ignored where it began.
+// MoveBack undoes a move to the tree `failed` that stopped half-way; m is the move back to the start. MoveBack also
+// removes the files that the failed move began to write and that no snapshot has, because git ignores them at the
+// start.
 func (r *Mover) MoveBack(ctx context.Context, m session.Move, failed session.Tree) error {
 	if err := r.dropBegun(ctx, m, failed); err != nil {
 		return err
@@ -27,14 +28,13 @@ func (r *Mover) MoveBack(ctx context.Context, m session.Move, failed session.Tre
 	return r.MoveTree(ctx, m)
 }
 
-// DropBegun removes files that a failed move has added, if their content is what the move wrote, or the beginning of
-// it.
+// DropBegun removes files that a failed move has added, if they contain the move's content or the beginning of it.
 func (r *Mover) DropBegun(ctx context.Context, from, failed session.Tree) error {
 	return r.dropBegun(ctx, session.Move{From: from, To: from}, failed)
 }
 
-// dropBegun removes files that a failed move added, or began to add, and that the snapshot at the start of the undo
-// lacks.
+// dropBegun removes files that a failed move added or began to add, if the snapshot from the start of the undo does not
+// have them.
 func (r *Mover) dropBegun(ctx context.Context, m session.Move, failed session.Tree) error {
 	added, err := r.added(ctx, m, failed)
 	if err != nil || len(added) == 0 {
@@ -68,8 +68,8 @@ func (r *Mover) remove(names []string) error {
 	return nil
 }
 
-// added returns the changes of a failed move that add a file, at paths that are empty in the snapshot at the start of
-// the undo.
+// added returns those changes of a failed move that add a file, at paths that do not exist in the snapshot from the
+// start of the undo.
 func (r *Mover) added(ctx context.Context, m session.Move, failed session.Tree) ([]object.TreeChange, error) {
 	target, err := r.Objects.WithUserDir(ctx, failed, m.To)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Mover) added(ctx context.Context, m session.Move, failed session.Tree) 
 	if err != nil {
 		return nil, err
 	}
-	free := map[string]bool{} // paths that are empty in the snapshot
+	free := map[string]bool{} // paths that the snapshot does not have
 	for _, c := range now {
 		free[c.Path] = c.OldMode == object.ModeNone
 	}
@@ -91,7 +91,7 @@ func (r *Mover) added(ctx context.Context, m session.Move, failed session.Tree) 
 		func(c object.TreeChange) bool { return c.OldMode != object.ModeNone || !free[c.Path] }), nil
 }
 
-// sparing adds to `spared` the files that git must not write, and returns both trees of a move without them.
+// sparing returns both trees of a move without the given files, and adds these to `spared`: git must not write them.
 func (r *Mover) sparing(ctx context.Context, spared map[string]bool, files []raw.File, from, to session.Tree) (a,
 	b session.Tree, err error) {
 	index := filepath.Join(r.Git.PrivateDir(), "sparing")
@@ -119,7 +119,7 @@ func (r *Mover) sparing(ctx context.Context, spared map[string]bool, files []raw
 	return trees[0], trees[1], os.Remove(index)
 }
 
-// unspared returns the changes that git makes itself.
+// unspared returns the changes that git makes itself, without the files in `spared`.
 func unspared(changes []object.TreeChange, spared map[string]bool) []object.TreeChange {
 	if len(spared) == 0 {
 		return changes

@@ -9,9 +9,9 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
-// flagged returns those files that changes replace or delete and that git is set to ignore (assume-unchanged,
-// skip-worktree), but that exist: the move has to compare them. arrived are those that already have the new content,
-// because an earlier move was killed before it updated the index: they contain no edits of the user.
+// flagged returns files that exist, that the changes replace or delete, and that git is set to ignore
+// (assume-unchanged, skip-worktree): the move has to compare them itself. arrived has those of them that have the new
+// content already, because an earlier move was killed before it updated the index; they contain no edits of the user.
 func (r *Mover) flagged(ctx context.Context, changes []object.TreeChange) (flagged []string, arrived map[string]bool,
 	err error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
@@ -44,8 +44,9 @@ func (r *Mover) flagged(ctx context.Context, changes []object.TreeChange) (flagg
 	return flagged, arrived, nil
 }
 
-// lookAgain removes these marks from paths of a private index, and adds the files there. A checkout then refuses to
-// overwrite a file that is neither as in the original index nor as in the target.
+// lookAgain removes the marks assume-unchanged and skip-worktree from paths of a private index, and adds the present
+// files there. The checkout then refuses to overwrite a file that has neither the content of the original index nor
+// that of the target.
 func (r *Mover) lookAgain(ctx context.Context, gitDir string, paths []string) error {
 	if len(paths) == 0 {
 		return nil

@@ -20,19 +20,20 @@ import (
 // ErrInTheWay is the error for a move that would destroy a file that no snapshot has.
 var ErrInTheWay = errors.New("a file is in the way that is not in any snapshot")
 
-// MoveTree moves the work tree from the plan's snapshot to its target, except for `.wfs`. HEAD, the index and the refs
-// stay. After an interruption or an error, the move can be planned and run again from a new snapshot. Before the call,
-// the caller makes the present snapshot reachable and takes the work tree's lock.
+// MoveTree moves the files of the work tree from the plan's snapshot to its target, except for `.wfs`. It does not
+// change HEAD, the index or refs. After an interruption or an error, the move can be planned and run again from a new
+// snapshot. Before the call, the caller makes the present snapshot reachable from a ref and takes the work tree's lock.
 //
-// Git does the work: a checkout between two temporary commits in a private git directory. A checkout compares every
-// file before it changes the first one: it refuses if a file is not as in its index, or is not in the index at all.
-// With --no-overwrite-ignore it also refuses ignored files, and directories that contain them. (A plain checkout and
-// `read-tree -u` silently delete these, `reset --hard` deletes all of them.) It compares stat data, and contents if a
-// file changed in the same tick of the clock as the index; so the private index keeps the time of the index that it is
-// a copy of. A checkout does not protect nested repositories in the place of a submodule, so wfs looks for these first.
+// Git changes the files: MoveTree checks out between two temporary commits in a private git directory. Before a
+// checkout changes the first file, it compares all of them: it refuses if a file is not as in its index, or is not in
+// the index at all. With --no-overwrite-ignore it also refuses to delete ignored files, and directories that contain
+// them. (A plain checkout and `read-tree -u` silently delete these, `reset --hard` deletes all of them.) A checkout
+// compares stat data, and the contents of a file that changed in the same tick of the clock as the index. So the
+// private index, which is a copy, keeps the time of its original. A checkout does not protect a nested repository in
+// the place of a submodule, so wfs looks for these first.
 //
-// If files have bytes that neither the plan's Raw nor a snapshot has, the move stops with session.ErrTouched. The files
-// of RawTo are written at the end, by wfs: git never writes them, because a filter may refuse to.
+// If a file has bytes that neither the plan's Raw nor a snapshot has, the move stops with session.ErrTouched. At the
+// end wfs itself writes the files of RawTo: git never writes them, because a filter may refuse to.
 func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 	durable.Hit(durable.MoveFiles)
 	if len(m.InTheWay) > 0 {
@@ -73,10 +74,10 @@ func (r *Mover) MoveTree(ctx context.Context, m session.Move) error {
 type moving struct {
 	session.Move
 	mover   *Mover
-	target  session.Tree        // To, with the `.wfs` of From
-	changes []object.TreeChange // from From to target
-	back    []raw.File          // files whose bytes are written at the end
-	lay     map[string]string   // present content at their paths
+	target  session.Tree        // the plan's target tree (To), with `.wfs` of the tree From
+	changes []object.TreeChange // differences between From and target
+	back    []raw.File          // files whose exact bytes wfs writes at the end
+	lay     map[string]string   // present content at the paths of back
 	spared  map[string]bool     // files that git must not write
 	way     *way
 	dir     string         // the private git directory
@@ -96,7 +97,8 @@ func (r *Mover) changesOf(ctx context.Context, m session.Move) (*moving, error) 
 	return v, err
 }
 
-// recheck looks again for files in the way: the user may have read the plan for minutes.
+// recheck looks again for files in the way: since the plan was made, the user may have read it for minutes and edited
+// files.
 func (v *moving) recheck(ctx context.Context) error {
 	var err error
 	if v.way, err = v.mover.survey(ctx, v.changes); err != nil {
@@ -106,7 +108,7 @@ func (v *moving) recheck(ctx context.Context) error {
 		return err
 	}
 	if found := v.way.found(); len(found) > 0 {
-		return fmt.Errorf("%w: %w", session.ErrTouched, inTheWay(found)) // the plan had none
+		return fmt.Errorf("%w: %w", session.ErrTouched, inTheWay(found)) // the plan was made without files in the way
 	}
 	if v.lay, err = v.mover.RawBytes.Lying(ctx, v.changes, v.back); err != nil {
 		return err
@@ -163,8 +165,8 @@ func (v *moving) complete(ctx context.Context) error {
 	return v.mover.endMove()
 }
 
-// Checkout lets git check out a commit, with the index and HEAD of a private git directory. If git refuses because a
-// file changed, the error wraps session.ErrTouched.
+// Checkout runs `git checkout` of a commit, with the index and HEAD of a private git directory. If git refuses because
+// a file has changed, the error wraps session.ErrTouched.
 func (r *Mover) Checkout(ctx context.Context, dir string, to session.Commit) error {
 	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true}, "checkout", "--quiet", "--no-overwrite-ignore",
 		"--no-recurse-submodules", "--detach", string(to), "--")
@@ -178,7 +180,7 @@ func (r *Mover) Checkout(ctx context.Context, dir string, to session.Commit) err
 	return fmt.Errorf("moving the work tree: %w", err)
 }
 
-// unexpected reports whether git refused a checkout because a file differs from its index or is not in it.
+// unexpected reports whether git refused a checkout because a file differs from its index or is not in the index.
 func unexpected(stderr string) bool {
 	for _, s := range []string{"would be overwritten by checkout", "would be removed by checkout",
 		"would lose untracked files", "not uptodate"} {
@@ -202,8 +204,8 @@ func inTheWay(list []session.Skip) error {
 	return fmt.Errorf("%w:%s", ErrInTheWay, b.String())
 }
 
-// ThrowAway writes a commit for each tree, because a checkout needs commits. The same trees always give the same
-// commits.
+// ThrowAway writes a temporary commit for each of two trees, because a checkout needs commits. The same trees always
+// give the same commits.
 func (r *Mover) ThrowAway(ctx context.Context, from, to session.Tree) (a, b session.Commit, err error) {
 	const ident = "wfs <wfs@localhost>"
 	first := r.Objects.NewCommit(string(from), nil, ident, 0, "wfs: before a move")
@@ -211,8 +213,8 @@ func (r *Mover) ThrowAway(ctx context.Context, from, to session.Tree) (a, b sess
 	return session.Commit(first.ID), session.Commit(second.ID), r.Objects.WriteObjects(ctx, first, second)
 }
 
-// FillIndex creates the index from which a move starts. It copies that of the snapshot, which has the stat data of all
-// files; without it, git would have to read every file.
+// FillIndex creates the private index for a move from a tree. It copies the snapshot's index, which has the stat data
+// of all files, if that index is of the same tree: without stat data, git would have to read every file.
 func (r *Mover) FillIndex(ctx context.Context, dir string, from session.Tree) error {
 	index := filepath.Join(dir, "index")
 	if err := gitcmd.CopyKeepingTime(filepath.Join(r.Git.PrivateDir(), "index"), index); err == nil {
@@ -228,13 +230,13 @@ func (r *Mover) FillIndex(ctx context.Context, dir string, from session.Tree) er
 		string(from)); err != nil {
 		return err
 	}
-	// Exit 1 means that some files differ: in .wfs, or files that the checkout will refuse to overwrite.
+	// Exit 1 means that some files differ: files in .wfs, or files that the checkout will refuse to overwrite.
 	_, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, Write: true, OkExit: []int{1}}, "update-index", "-q", "--refresh")
 	return err
 }
 
-// verify checks that every change was made: git only warns about a file that it cannot delete. Other differences are
-// edits by another process, and are ignored.
+// verify checks that every change was made: if git cannot delete a file, it only warns. Files that differ at other
+// paths are edits by another process; verify ignores them.
 func (v *moving) verify(ctx context.Context) error {
 	changes, fold := unspared(v.changes, v.spared), v.way.fold
 	present := map[string]bool{}
@@ -263,7 +265,8 @@ func (v *moving) verify(ctx context.Context) error {
 	return nil
 }
 
-// undeleted lists files that should have been deleted: stuck are unchanged, wrong have other content.
+// undeleted lists the files that should have been deleted and exist: stuck have their old content, wrong have other
+// content.
 func (r *Mover) undeleted(ctx context.Context, deleted []object.TreeChange) (stuck, wrong []string, err error) {
 	for _, c := range deleted {
 		info, err := r.Git.Lstat(c.Path)
@@ -287,7 +290,7 @@ func (r *Mover) undeleted(ctx context.Context, deleted []object.TreeChange) (stu
 	return stuck, wrong, nil
 }
 
-// unwritten lists files that should have been written but are not as in the target.
+// unwritten lists the files that should have been written and do not have the target's content.
 func (v *moving) unwritten(ctx context.Context, changes []object.TreeChange) (wrong []string, err error) {
 	made := map[string]object.TreeChange{}
 	for _, c := range changes {
@@ -305,7 +308,8 @@ func (v *moving) unwritten(ctx context.Context, changes []object.TreeChange) (wr
 		if !ok {
 			continue
 		}
-		// If filters change the content of a file on a round trip, git reports it as modified right after the checkout.
+		// If filters do not restore the same content when a file is added and checked out, git reports the file as
+		// modified right after the checkout. So compare with the content that a checkout writes.
 		same, err := v.mover.sameFile(ctx, c, bytes.Equal)
 		if err != nil {
 			return nil, err
@@ -317,7 +321,8 @@ func (v *moving) unwritten(ctx context.Context, changes []object.TreeChange) (wr
 	return wrong, nil
 }
 
-// sameFile compares the file at the path of a change with the content that git would write there.
+// sameFile compares the file at the path of a change with the content that git would write there for the change. It
+// calls same to compare the bytes of regular files.
 func (r *Mover) sameFile(ctx context.Context, c object.TreeChange, same func(want, have []byte) bool) (bool, error) {
 	info, err := r.Git.Lstat(c.Path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/raw"
 )
 
-// Mover moves the files of a work tree. HEAD, the index and the refs stay.
+// Mover moves the files of a work tree. It does not change HEAD, the index or the refs.
 type Mover struct {
 	Git      *gitcmd.Git
 	Objects  *object.Store

@@ -27,11 +27,12 @@ const (
 // PlanMove computes the changes that move the work tree from a snapshot to a tree, and the files in the way. It writes
 // only objects.
 //
-// A file is in the way if the move would overwrite or delete it and the snapshot does not have it: a move writes only
-// to paths that are free, or whose content the snapshot has. PlanMove looks at the work tree itself. So an ignored
-// directory is not in the way, but a file in it is if the tree has something at its path. It need not read the
-// session's exclude file, because excluded files are missing in the snapshot. `.wfs` is never part of a move. raw has
-// the files of the tree whose bytes differ from those that a checkout writes, "" for none; see Raw.
+// A file is in the way if the move would overwrite or delete it although the snapshot does not have it: a move writes
+// only to paths that are free, or whose content the snapshot has. PlanMove looks at the work tree itself. So an ignored
+// directory is not in the way, but an ignored file is, if the target has something at its path. PlanMove need not read
+// the session's exclude file (its list of paths that checkpoints leave out), because the snapshot does not have these
+// files either. `.wfs` is never part of a move. raw is the tree of those files in the target whose bytes differ from
+// the bytes that a checkout writes, "" for none; see Raw.
 func (r *Mover) PlanMove(ctx context.Context, from session.Snapshot, to, raw session.Tree) (session.Move, error) {
 	m := session.Move{From: from.Tree, To: to, RawTo: raw}
 	target, err := r.Objects.WithUserDir(ctx, to, from.Tree)
@@ -55,7 +56,7 @@ func (r *Mover) PlanMove(ctx context.Context, from session.Snapshot, to, raw ses
 	return m, r.explain(ctx, m.InTheWay, from.HeldOut)
 }
 
-// explain finds out which of the obstacles are held out of snapshots, and which are ignored.
+// explain replaces the reason of files in the way, if they are excluded from checkpoints or ignored by git.
 func (r *Mover) explain(ctx context.Context, found []session.Skip, held []session.Held) error {
 	var ask bytes.Buffer
 	for i, s := range found {
@@ -83,19 +84,20 @@ func (r *Mover) explain(ctx context.Context, found []session.Skip, held []sessio
 	return err
 }
 
-// way collects the files that are in the way of a move. The keys of known, skips and above are folded.
+// way collects the files that are in the way of a move. If the file system ignores case, the keys of known, skips and
+// above are in lower case.
 type way struct {
 	root    string
 	fold    func(string) string
-	known   map[string]bool // paths that the move deletes or replaces: the snapshot has their content
+	known   map[string]bool // paths that the move deletes or replaces; the snapshot has their content
 	torn    map[string]bool // files that an interrupted move has begun to write
 	places  map[string]place
-	opened  map[string]bool // whether directories are writable
+	opened  map[string]bool // by directory: whether files can be created in it
 	skips   map[string]session.Skip
 	above   map[string]session.Skip // directories that contain a skipped path
 	blocked map[string]session.Skip // by path
 	flagged []string                // files that git is set to ignore
-	arrived map[string]bool         // those of flagged that an earlier move has already written
+	arrived map[string]bool         // files in flagged that an earlier move has already written
 }
 
 func (r *Mover) survey(ctx context.Context, changes []object.TreeChange) (*way, error) {
@@ -121,7 +123,7 @@ func (r *Mover) survey(ctx context.Context, changes []object.TreeChange) (*way, 
 	return w, err
 }
 
-// skipped adds the paths that the snapshot could not save.
+// skipped records the paths that the snapshot could not save.
 func (w *way) skipped(skips []session.Skip) {
 	for _, s := range skips {
 		p := strings.TrimSuffix(s.Path, "/")
@@ -136,7 +138,7 @@ func (w *way) skipped(skips []session.Skip) {
 	}
 }
 
-// look finds the files that are in the way of each change.
+// look finds the files that are in the way of the changes.
 func (w *way) look(changes []object.TreeChange) error {
 	for _, c := range changes {
 		if w.isSkipped(c) {
@@ -151,7 +153,8 @@ func (w *way) look(changes []object.TreeChange) error {
 		} else if kept {
 			continue
 		}
-		// of a deletion too: an undo could not restore a file below a taken directory
+		// reach is needed for a deletion, too: if a file is in the place of its directory, an undo could not restore
+		// the deleted file
 		at, err := w.reach(path.Dir(c.Path))
 		if err == nil && at == directory && c.NewMode != object.ModeNone {
 			err = w.lookAt(c)
@@ -164,7 +167,7 @@ func (w *way) look(changes []object.TreeChange) error {
 }
 
 // submodule blocks the change of a submodule that is checked out: git would leave its files behind, or delete them with
-// its repository, and never saves them. A submodule that is not checked out is an empty directory.
+// its repository, and a snapshot never contains them. A submodule that is not checked out is an empty directory.
 func (w *way) submodule(c object.TreeChange) (blocked bool, err error) {
 	if c.OldMode != object.ModeGitlink {
 		return false, nil
@@ -176,8 +179,8 @@ func (w *way) submodule(c object.TreeChange) (blocked bool, err error) {
 	return len(entries) > 0, gitcmd.IgnoreAbsent(err)
 }
 
-// open reports whether files can be created and removed in a directory, or in its nearest existing parent. A move that
-// only found out by trying would stop half-way.
+// open reports whether files can be created and removed in a directory; if the directory does not exist, in its nearest
+// existing parent. It is checked before the move, because the move would otherwise fail half-way.
 func (w *way) open(dir string) bool {
 	ok, known := w.opened[dir]
 	if !known {
@@ -192,7 +195,7 @@ func (w *way) open(dir string) bool {
 	return ok
 }
 
-// isSkipped blocks a change if the snapshot could not save its path, or one above or below it.
+// isSkipped blocks a change if the snapshot could not save its path, a directory above it or a path below it.
 func (w *way) isSkipped(c object.TreeChange) bool {
 	for p := w.fold(c.Path); p != "."; p = path.Dir(p) {
 		if s, ok := w.skips[p]; ok {
@@ -207,16 +210,17 @@ func (w *way) isSkipped(c object.TreeChange) bool {
 	return false
 }
 
-// place is the state of the work tree at the path of a directory of the target.
+// place says what the work tree has at the path of a directory of the target.
 type place int
 
 const (
 	directory place = iota
-	free            // nothing, or a file that the move replaces; nothing below could be lost
+	free            // nothing, or a file that the move replaces; no file below could be lost
 	taken
 )
 
-// reach returns the state at a directory's path, and blocks a file in its place. It does not follow symbolic links.
+// reach says what is at a directory's path. If a file there must not be replaced, reach blocks it. It does not follow
+// symbolic links.
 func (w *way) reach(dir string) (place, error) {
 	if dir == "." {
 		return directory, nil
@@ -251,7 +255,7 @@ func (w *way) enter(dir string) (place, error) {
 	return directory, nil
 }
 
-// lookAt blocks files that exist at the path of a change that puts a file there.
+// lookAt blocks the files that exist at the path of a change that writes a file, unless the snapshot has their content.
 func (w *way) lookAt(c object.TreeChange) error {
 	info, err := os.Lstat(w.file(c.Path))
 	if gitcmd.Absent(err) {
@@ -264,7 +268,7 @@ func (w *way) lookAt(c object.TreeChange) error {
 		w.allowed(c.Path)
 		return nil
 	}
-	// A directory becomes a file: the snapshot must have all of the directory.
+	// A file replaces this directory: the snapshot must have everything in the directory.
 	return filepath.WalkDir(w.file(c.Path), func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -285,7 +289,7 @@ func (w *way) lookAt(c object.TreeChange) error {
 	})
 }
 
-// allowed reports whether the file at a path may be replaced, and blocks it if not.
+// allowed reports whether the file at a path may be replaced, and blocks the path if not.
 func (w *way) allowed(p string) bool {
 	if w.known[w.fold(p)] || w.torn[p] {
 		return true
@@ -302,7 +306,7 @@ func (w *way) block(p, why string) {
 	}
 }
 
-// removeTorn removes the files at the paths of changes that an interrupted move has begun to write.
+// removeTorn removes files that an interrupted move has begun to write, if they are at paths of changes.
 func (w *way) removeTorn(changes []object.TreeChange) error {
 	for _, c := range changes {
 		if !w.torn[c.Path] {

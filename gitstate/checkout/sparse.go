@@ -15,17 +15,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// In a sparse checkout, the index marks each file outside of the patterns as absent on purpose. `read-tree` alone
-// ignores the patterns: with its index all of these files would look deleted, and the user's next `git commit -a` would
-// delete them.
+// In a sparse checkout, the index marks each file outside of the patterns as absent on purpose (skip-worktree).
+// `read-tree` ignores the patterns: in its index, all of these files would look deleted, and the user's next `git
+// commit -a` would delete them.
 
-// ReapplySparse makes git mark, in the index that o names, the files outside of the patterns. It runs in an empty
-// directory: in the work tree, git would delete the files that it marks and, with a cone, the ignored files next to
-// them. Git removes the mark from files that still exist.
+// ReapplySparse makes git mark the files outside of the patterns as absent, in the index that o names. It runs git in
+// an empty directory: in the work tree, git would delete the files that it marks and, with a cone, the ignored files
+// next to them. Git removes the mark from a file that still exists.
 //
-// Git also removes all marks inside of the patterns, even those that the user has set, for local settings or for a file
-// that is deleted here: the next checkpoint would then save those settings, or delete that file. So ReapplySparse sets
-// these marks again, before the index is used.
+// Git also removes all marks inside of the patterns, even those that the user has set, for example for local settings
+// or for a file that is deleted here. The next checkpoint would then save those settings, or delete that file. So
+// ReapplySparse sets these marks again, before the index is used.
 func ReapplySparse(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) error {
 	if on, err := git.Sparse(ctx); err != nil || !on {
 		return err
@@ -61,8 +61,8 @@ func ReapplySparse(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) error {
 	return err
 }
 
-// skipped returns the files that are marked as skip-worktree in the index that o names. Without
-// sparse.expectFilesOutsideOfPatterns, a mark counts only if the file does not exist.
+// skipped returns the files that have the mark skip-worktree in the index that o names. Unless
+// sparse.expectFilesOutsideOfPatterns is set, git ignores the mark of a file that exists.
 func skipped(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) (map[string]bool, error) {
 	out, err := git.Run(ctx, gitcmd.Opts{GitDir: o.GitDir, Env: o.Env}, "ls-files", "-v", "-z")
 	list := map[string]bool{}
@@ -74,8 +74,8 @@ func skipped(ctx context.Context, git *gitcmd.Git, o gitcmd.Opts) (map[string]bo
 	return list, err
 }
 
-// letIn adds the files of a tree that differ from an index to the patterns of a sparse checkout, in the private git
-// directory of a move: they are edits.
+// letIn extends the patterns of a sparse checkout, in the private git directory of a move, by the files of a tree that
+// differ from an index: these files are edits, and the checkout must write them.
 func (r *Mover) letIn(ctx context.Context, dir string, index, tree session.Tree) error {
 	if on, err := r.Git.Sparse(ctx); err != nil || !on || index == "" || index == tree {
 		return err
@@ -98,5 +98,6 @@ func (r *Mover) letIn(ctx context.Context, dir string, index, tree session.Tree)
 	return errors.Join(err, f.Close())
 }
 
-// patternQuoter makes a pattern of gitignore(5) that matches one path. A line feed has no escape; it becomes "?".
+// patternQuoter escapes a path, so that it becomes a pattern of gitignore(5) for that path only. A line feed has no
+// escape; it becomes "?".
 var patternQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `, "\n", "?")

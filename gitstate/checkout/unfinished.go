@@ -13,16 +13,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// A move that was killed leaves files of its target behind. The next snapshot has them, unless they are ignored or held
-// out now but tracked in the target: then they would be in the way of the same move when it runs again. So a move notes
-// its two trees before it begins. A file belongs to the move if the move was to add it, at a free path, and its content
-// is the beginning of the target's content.
+// A move that was killed leaves files of its target behind. The next snapshot has them, unless git ignores them or
+// checkpoints exclude them at present, although the target tracks them. Such files would be in the way when the same
+// move runs again. So a move notes its two trees before it begins. A file belongs to the interrupted move if the move
+// adds a file at that path, where there was none, and the file contains the beginning of the target's content.
 
 const maxMoving = 1 << 20 // bytes
 
-// movingFile has a line "<from> <target>" for each move since the last one that ended.
+// movingFile returns the path of the file that has a line "<from> <target>" for each move since the last one that
+// ended.
 func (r *Mover) movingFile() string { return filepath.Join(r.Git.PrivateDir(), "moving") }
 
+// Begin notes that a move between two trees has begun.
 func (r *Mover) Begin(from, target session.Tree) error {
 	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
 	if err != nil && !gitcmd.Absent(err) {
@@ -42,7 +44,7 @@ func (r *Mover) endMove() error {
 	return nil
 }
 
-// tornFiles returns the paths that changes add and that contain what an interrupted move has begun to write there.
+// tornFiles returns those paths at which the changes add a file and an interrupted move has already begun to write it.
 func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	noted, err := durable.ReadFile(r.movingFile(), maxMoving)
 	if gitcmd.Absent(err) {
@@ -75,8 +77,8 @@ func (r *Mover) tornFiles(ctx context.Context, changes []object.TreeChange) (map
 	return torn, nil
 }
 
-// addedBetween returns the files that `target` has and `from` lacks, by path; none if one of the trees is missing,
-// because the move is weeks old.
+// addedBetween returns the files that `target` has and `from` lacks, by path. If git has deleted one of the trees
+// because the move is weeks old, it returns none.
 func (r *Mover) addedBetween(ctx context.Context, from, target string) (map[string]object.TreeChange, error) {
 	if len(from) != r.Objects.IDLength() || len(target) != r.Objects.IDLength() {
 		return nil, nil

@@ -8,8 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// writeOut syncs the files that a move wrote, since git does not: after the move is committed, a power cut must not
-// leave empty files, which the next checkpoint would regard as edits. The later sync of the ledger completes this.
+// writeOut syncs the files that a move wrote, since git does not. Otherwise a power cut after the commit of the move
+// could leave empty files, which the next checkpoint would regard as edits. The later sync of the ledger completes
+// this.
 func (r *Mover) writeOut(changes []object.TreeChange, raw []raw.File) error {
 	files := object.NewFiles(r.Git.Root, changes)
 	for _, f := range raw {

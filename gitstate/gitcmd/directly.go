@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ReadsDirectly reports whether wfs can read the repository without git: go-git supports its object store, and the refs
-// package its kind of refs.
+// ReadsDirectly reports whether wfs can read the repository without git: go-git supports the format of its objects, and
+// the package refs the format of its refs.
 func (r *Git) ReadsDirectly() bool {
 	r.once.Do(func() {
 		config, err := ReadFile(filepath.Join(r.CommonDir, "config"))
@@ -17,8 +17,8 @@ func (r *Git) ReadsDirectly() bool {
 	return r.direct
 }
 
-// knownExtensions reports whether a repository's config file has no extension that changes how refs and objects are
-// stored. Git reads extensions only from this file, never from included files.
+// knownExtensions reports whether the text of a repository's config file has no extension that changes how refs and
+// objects are stored. Git reads extensions only from this file, never from files that it includes.
 func knownExtensions(config string) bool {
 	section := ""
 	for line := range strings.Lines(config) {

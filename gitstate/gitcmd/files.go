@@ -17,7 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// inodeOf returns a file's inode number, to notice that a file was replaced.
+// inodeOf returns a file's inode number. If it changes, the file was replaced.
 func inodeOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Ino)
@@ -25,7 +25,7 @@ func inodeOf(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// DeviceOf returns the number of the file system of a file.
+// DeviceOf returns the number of the file system on which a file is.
 func DeviceOf(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Dev)
@@ -46,11 +46,13 @@ func Writable(dir string) bool {
 	return !errors.Is(unix.Access(dir, unix.W_OK|unix.X_OK), syscall.EACCES)
 }
 
-// Absent reports whether an error means that a path does not exist, also because one of its parents is a file.
+// Absent reports whether an error means that a path does not exist, or that one of its parents is a file.
 func Absent(err error) bool { return durable.Absent(err) }
 
+// IsHex reports whether s consists of lower-case hexadecimal digits.
 func IsHex(s string) bool { return s != "" && strings.Trim(s, "0123456789abcdef") == "" }
 
+// IgnoreAbsent returns nil if an error means that a path does not exist, otherwise the error.
 func IgnoreAbsent(err error) error {
 	if Absent(err) {
 		return nil
@@ -58,8 +60,8 @@ func IgnoreAbsent(err error) error {
 	return err
 }
 
-// ThoseThere returns those of some paths that exist as files. If the paths are sorted and a directory does not exist,
-// as often outside of a sparse checkout, only its first path is checked.
+// ThoseThere returns those of the paths that exist in the work tree and are not directories. paths should be sorted:
+// then, if a directory is missing (as is common in a sparse checkout), only the first path in it is checked.
 func (r *Git) ThoseThere(paths []string) (there []string) {
 	gone := "/"
 	for _, p := range paths {
@@ -82,8 +84,8 @@ func (r *Git) ThoseThere(paths []string) (there []string) {
 	return there
 }
 
-// Lstat returns the FileInfo of a path of the work tree. A path below a symbolic link does not exist: the link's target
-// has a path of its own.
+// Lstat returns the FileInfo of a path in the work tree. A path below a symbolic link counts as missing, because a file
+// in the link's target has a path of its own.
 func (r *Git) Lstat(name string) (fs.FileInfo, error) {
 	for i, c := range name {
 		if c != '/' {
@@ -100,6 +102,7 @@ func (r *Git) Lstat(name string) (fs.FileInfo, error) {
 	return os.Lstat(filepath.Join(r.Root, filepath.FromSlash(name)))
 }
 
+// SameContent reports whether b is a regular file with the same content as the file a.
 func SameContent(a, b string) (bool, error) {
 	info, err := os.Lstat(b)
 	if err != nil || !info.Mode().IsRegular() {
@@ -109,7 +112,7 @@ func SameContent(a, b string) (bool, error) {
 	if err != nil || mine.Size() != info.Size() {
 		return false, err
 	}
-	if os.SameFile(mine, info) && linksOf(info) == 1 { // mounted there: not another name of it
+	if os.SameFile(mine, info) && linksOf(info) == 1 { // a is mounted at b; b is no second name of it
 		return false, nil
 	}
 	x, err := os.Open(a)
@@ -119,7 +122,7 @@ func SameContent(a, b string) (bool, error) {
 	defer x.Close()
 	y, err := os.Open(b)
 	if err != nil {
-		return false, nil // unreadable: not known to be the same
+		return false, nil // unreadable: the content may differ
 	}
 	defer y.Close()
 	var bx, by [64 << 10]byte
@@ -144,11 +147,12 @@ const MaxPackedRefs = 256 << 20
 // MaxRef limits the size of the file of a ref, in bytes.
 const MaxRef = 4096
 
-// ReadFile is ReadBounded with a limit of 16 MiB.
+// ReadFile reads a file of git of at most 16 MiB, as ReadBounded does.
 func ReadFile(path string) ([]byte, error) { return ReadBounded(path, 16<<20) }
 
-// ReadBounded reads a file of git, which may be a symbolic link. It never waits for a FIFO and never fills the memory:
-// the errors are durable.ErrNotRegular and durable.ErrTooLarge, or errors of the system.
+// ReadBounded reads a file of git, which may be a symbolic link, if it has at most `most` bytes. It never waits for a
+// FIFO and never fills the memory: for special and for larger files, the error wraps durable.ErrNotRegular or
+// durable.ErrTooLarge.
 func ReadBounded(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -171,7 +175,7 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// FileTime returns the present time of the file system's clock, in nanoseconds; 0 if it fails.
+// FileTime returns the present time by the clock of the file system, in nanoseconds, or 0 if it cannot be read.
 func (r *Git) FileTime() uint64 {
 	path := filepath.Join(r.PrivateDir(), "clock")
 	_ = os.Remove(path) // left by a killed command
@@ -191,7 +195,7 @@ func (r *Git) FileTime() uint64 {
 	return uint64(st.ModTime().UnixNano())
 }
 
-// FileAge returns the time since a file was changed, by the clock of the file system.
+// FileAge returns the time since a file was modified, by the clock of the file system.
 func (r *Git) FileAge(info os.FileInfo) time.Duration {
 	return time.Duration(int64(r.FileTime()) - info.ModTime().UnixNano())
 }

@@ -18,17 +18,17 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// Place describes where and how git runs.
+// Place says in which repository git runs, and how.
 type Place struct {
 	Root      string // top of the work tree
-	GitDir    string // the work tree's own git directory, with HEAD and the index
+	GitDir    string // git directory of this work tree, with HEAD and the index
 	CommonDir string // git directory that all work trees of the repository share
 	Worktree  string // id of the work tree: "main", or a linked work tree's name
-	Scratch   string // directory for private files of this work tree, "" for the default of PrivateDir
+	Scratch   string // directory for private files of this work tree; if "", PrivateDir has a default
 	Idle      bool   // git processes run with low priority
 	Format    string // "sha1" or "sha256"
 	Env       []string
-	UserEnv   []string // of calls with the user's hooks and configuration
+	UserEnv   []string // environment of calls with the user's hooks and configuration
 	Waits     func(why string)
 }
 
@@ -51,18 +51,18 @@ func New(p Place) *Git {
 
 // Opts are the options of one git process.
 type Opts struct {
-	Stderr io.Writer // of Stream; nil: discard it
+	Stderr io.Writer // where Stream writes standard error; nil discards it
 	Stdin  []byte
 	Env    []string // additional variables, such as GIT_INDEX_FILE=…
-	Write  bool     // objects and refs are synced to disk before git returns
-	User   bool     // with the user's hooks, signing and configuration: no overrides at all
+	Write  bool     // git changes the repository; it syncs objects and refs to disk before it returns
+	User   bool     // run with the user's hooks, signing and configuration, and without the options Quiet
 	GitDir string   // a private git directory instead of the repository's own; the work tree stays Root
-	Refs   []string // refs that it will move, besides those in Stdin and the arguments
-	OkExit []int    // exit codes besides 0 that are answers, not failures
+	Refs   []string // refs that git will move, in addition to those in Stdin and in the arguments
+	OkExit []int    // exit codes other than 0 that are answers and not failures
 }
 
-// moves returns the refs that a git process is going to lock, nil for none. HEAD is that of the git directory in which
-// it runs.
+// moves returns the refs that a git process is going to lock, nil if it locks none. If it locks HEAD, that is the HEAD
+// of the git directory in which the process runs.
 func (r *Git) moves(o Opts, args []string) []string {
 	if !o.Write && o.Refs == nil {
 		return nil
@@ -79,9 +79,9 @@ func (r *Git) moves(o Opts, args []string) []string {
 	return slices.DeleteFunc(refs, func(ref string) bool { return ref == "" })
 }
 
-// GitError means that git exited with an unexpected code.
+// GitError is the error of a git process that exited with an unexpected code.
 type GitError struct {
-	Args   []string // without the options that every call gets
+	Args   []string // without the options that wfs adds to every call
 	Exit   int
 	Stderr string
 }
@@ -103,14 +103,14 @@ func (e *GitError) Error() string {
 	return fmt.Sprintf("%s: exit code %d", name, e.Exit)
 }
 
-// Failed returns the GitError that an error wraps, nil if there is none.
+// Failed returns the GitError that an error wraps, or nil if it wraps none.
 func Failed(err error) *GitError {
 	var failed *GitError
 	_ = errors.As(err, &failed)
 	return failed
 }
 
-// oneLine joins the lines of git's messages.
+// oneLine joins the lines of git's messages to one line.
 func oneLine(said string) string {
 	var parts []string
 	for line := range strings.Lines(said) {
@@ -122,9 +122,9 @@ func oneLine(said string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Quiet are options for every call without Opts.User. They disable settings that run other programs (hooks, fsmonitor),
-// start background work (gc, maintenance), or change the behaviour of a command (submodules, replaced objects, files
-// whose changes git ignores, a HEAD that is a symbolic link, an index in two files).
+// Quiet are the options of every call without Opts.User. They disable settings that run other programs (hooks,
+// fsmonitor), start background work (gc, maintenance), or change what a command does: submodules, files whose changes
+// git ignores, a HEAD that is a symbolic link, an index in two files.
 var Quiet = []string{
 	"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
 	"-c", "gc.auto=0", "-c", "maintenance.auto=false",
@@ -134,29 +134,29 @@ var Quiet = []string{
 	"-c", "advice.addEmbeddedRepo=false", "-c", "color.ui=false",
 }
 
-// wfs itself waits for locks (see patiently), so git need not.
+// impatient makes git fail at once if a ref is locked, because wfs itself waits for locks (see patiently).
 var impatient = []string{"-c", "core.filesRefLockTimeout=0", "-c", "core.packedRefsTimeout=0"}
 
-// By default, git syncs neither loose objects nor refs to disk. `batch` (git 2.36) costs one flush for any number of
-// objects; older versions need one flush per object.
+// By default, git does not sync loose objects and refs to disk. The method `batch` (git 2.36) flushes the disk once for
+// any number of objects; older versions of git flush once per object.
 const (
 	fsyncWhat   = "core.fsync=committed,loose-object,reference"
 	fsyncBatch  = "core.fsyncMethod=batch"
 	fsyncBefore = "core.fsyncObjectFiles=true"
 )
 
-// Run runs one git process at the top of the work tree and returns its standard output, even if there is an error.
+// Run runs one git process at the top of the work tree. It returns the standard output even if there is an error.
 func (r *Git) Run(ctx context.Context, o Opts, args ...string) ([]byte, error) {
 	out, _, err := r.RunBoth(ctx, o, args...)
 	return out, err
 }
 
-// Ask is Run without options, for reading commands.
+// Ask runs a git command that only reads, without options.
 func (r *Git) Ask(ctx context.Context, args ...string) ([]byte, error) {
 	return r.Run(ctx, Opts{}, args...)
 }
 
-// Stream runs git with streamed input and output.
+// Stream runs git, and streams its input and output instead of holding them in memory.
 func (r *Git) Stream(ctx context.Context, o Opts, in io.Reader, out io.Writer, args ...string) error {
 	if refs := r.moves(o, args); len(refs) > 0 {
 		done, err := r.Locks.NoteLocks(refs)
@@ -181,7 +181,8 @@ func (r *Git) Stream(ctx context.Context, o Opts, in io.Reader, out io.Writer, a
 	return err
 }
 
-// RunBoth is Run that also returns the standard error. A command that moves refs waits for locks of other processes.
+// RunBoth does the same as Run, and also returns the standard error. If the command moves refs, it waits for the locks
+// of other processes.
 func (r *Git) RunBoth(ctx context.Context, o Opts, args ...string) (stdout, stderr []byte, err error) {
 	refs := r.moves(o, args)
 	if len(refs) == 0 {
@@ -196,7 +197,7 @@ func (r *Git) RunBoth(ctx context.Context, o Opts, args ...string) (stdout, stde
 		done(lockIn(err))
 		return err
 	}
-	if o.User { // a retry would run the user's hooks again
+	if o.User { // do not retry: that would run the user's hooks again
 		err = once()
 	} else {
 		err = r.Locks.patiently(ctx, once)
@@ -210,7 +211,7 @@ func (r *Git) gitOnce(ctx context.Context, o Opts, args []string) (stdout, stder
 		return nil, nil, err
 	}
 	stdout, stderr, err = run(ctx, c, o.Stdin, o.OkExit, args)
-	for _, v := range o.Env { // git creates files according to the umask
+	for _, v := range o.Env { // git gives new files the mode that the umask allows
 		if index, ok := strings.CutPrefix(v, WithIndex("")[0]); ok && o.Write && index != r.IndexPath() {
 			_ = os.Chmod(index, 0o600)
 		}
@@ -218,10 +219,10 @@ func (r *Git) gitOnce(ctx context.Context, o Opts, args []string) (stdout, stder
 	return stdout, stderr, r.gone(err)
 }
 
-// ErrGone means that the git directory in which a command worked no longer exists.
+// ErrGone means that the git directory of the work tree no longer exists.
 var ErrGone = errors.New("the git directory is gone, and all commits with it; your files are untouched")
 
-// gone replaces an error of git by ErrGone if the git directory no longer exists.
+// gone returns ErrGone instead of an error of git if the git directory no longer exists.
 func (r *Git) gone(err error) error {
 	var failed *GitError
 	if r.GitDir == "" || !errors.As(err, &failed) || failed.Exit != GitDied {
@@ -284,8 +285,9 @@ func run(ctx context.Context, c proc.Cmd, stdin []byte, okExit []int, args []str
 	return stdout, stderr, &GitError{Args: args, Exit: exit, Stderr: string(stderr)}
 }
 
-// keptVars set configuration or identity, and so belong to the user; those that end in "*" are prefixes. All other
-// GIT_… variables point to a repository, an index or a terminal, and may come from a hook or an agent.
+// keptVars are the variables that set configuration or identity, and so belong to the user. A name that ends in "*" is
+// a prefix. All other GIT_… variables point to a repository, an index or a terminal, and may come from a hook or an
+// agent.
 var keptVars = []string{
 	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
 	"GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_ATTR_NOSYSTEM",
@@ -293,7 +295,7 @@ var keptVars = []string{
 	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM",
 }
 
-// CleanEnv returns env without the GIT_… variables that could make git work elsewhere.
+// CleanEnv returns env without the GIT_… variables that could make git work in another repository.
 func CleanEnv(env []string) []string {
 	var out []string
 	for _, kv := range env {
@@ -313,12 +315,13 @@ func kept(name string) bool {
 	return false
 }
 
-// QuietEnv returns the environment for all calls without Opts.User.
+// QuietEnv returns the environment of all calls without Opts.User: messages are in English, and git asks no questions
+// and ignores replaced objects.
 func QuietEnv(env []string) []string {
 	return append(CleanEnv(env), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ADVICE=0")
 }
 
-// LeadsTo returns the git directory that the .git file of a linked work tree names.
+// LeadsTo returns the path of the git directory that the .git file of a linked work tree names.
 func LeadsTo(root string) (string, error) {
 	text, err := ReadFile(filepath.Join(root, ".git"))
 	if err != nil {
@@ -331,7 +334,7 @@ func LeadsTo(root string) (string, error) {
 	return filepath.Clean(to), nil
 }
 
-// Errors of Open. Each is wrapped with the requested directory.
+// Errors of Open. Open wraps them with the requested directory.
 var (
 	ErrNoGit         = errors.New("git is not installed, or not in PATH")
 	ErrGitTooOld     = errors.New("git is too old")
@@ -340,17 +343,17 @@ var (
 	ErrNoWorkTree    = errors.New("inside a git directory, not in a work tree")
 )
 
-// UnusableError means that git itself does not work in a repository: it has a later format, another owner, or an
+// UnusableError means that git refuses to work in a repository, for example because of its format, its owner, or an
 // unreadable configuration.
 type UnusableError struct {
 	Dir  string // the requested directory
 	Said string // git's message, in one line
-	Hint string // command that git recommends, "" for none
+	Hint string // command that fixes it, "" if none is known
 }
 
 func (e *UnusableError) Error() string { return e.Dir + ": git does not work here: " + e.Said }
 
-// unusable parses git's message about a repository that it cannot use.
+// unusable returns the error for git's message about a repository that it cannot use.
 func unusable(dir, stderr string) *UnusableError {
 	e := &UnusableError{Dir: dir}
 	if _, hint, ok := strings.Cut(stderr, "To add an exception for this directory, call:"); ok {
@@ -364,7 +367,7 @@ func unusable(dir, stderr string) *UnusableError {
 // GitDied is git's exit code after "fatal: …".
 const GitDied = 128
 
-// NotStarted returns ErrNoGit if an error means that git is not installed, otherwise the error.
+// NotStarted returns ErrNoGit if an error means that git is not installed, otherwise it returns the error.
 func NotStarted(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, proc.ErrNotFound) {
 		return fmt.Errorf("%w: %v", ErrNoGit, err)
@@ -372,11 +375,13 @@ func NotStarted(err error) error {
 	return err
 }
 
+// LastLine returns the last line of an output, without "fatal: ".
 func LastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return strings.TrimPrefix(s[strings.LastIndexByte(s, '\n')+1:], "fatal: ")
 }
 
+// WithIndex returns the environment variable that makes git use the index at a path.
 func WithIndex(path string) []string { return []string{"GIT_INDEX_FILE=" + path} }
 
 var setsWorkTree = lazyregexp.New(`(?im)(^|\])[ \t]*worktree[ \t]*=`)
@@ -386,15 +391,15 @@ func (r *Git) Led() bool {
 	files := []string{filepath.Join(r.CommonDir, "config"), filepath.Join(r.GitDir, "config.worktree")}
 	for _, file := range files {
 		data, err := durable.ReadFile(file, 1<<20)
-		if setsWorkTree.Match(data) || err != nil && !Absent(err) { // git needs --work-tree then
+		if setsWorkTree.Match(data) || err != nil && !Absent(err) { // if it is unreadable, pass --work-tree as well
 			return true
 		}
 	}
 	return false
 }
 
-// notLed returns an error if the configuration sets a directory that is not a work tree of this repository. dir is the
-// requested directory.
+// notLed returns an error if the repository's configuration sets a directory as work tree that is not a work tree of
+// this repository. The error names dir, the requested directory.
 func (r *Git) notLed(dir string) error {
 	if !r.Led() {
 		return nil

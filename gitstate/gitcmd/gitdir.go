@@ -10,9 +10,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// IsRepository reports whether git treats a directory of the work tree as a repository of its own, whose files it
-// neither adds nor moves. If its .git points nowhere, it is an ordinary directory to git, with ordinary files. An
-// unreadable .git counts as a repository.
+// IsRepository reports whether git treats a directory of the work tree as a nested repository, whose files it neither
+// adds nor moves. If its .git names no git directory, the directory and its files are ordinary to git. If .git cannot
+// be read, the directory counts as a repository.
 func IsRepository(dir string) bool {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
@@ -28,7 +28,7 @@ func IsRepository(dir string) bool {
 	}
 	data, err := ReadFile(path)
 	if err != nil {
-		return !errors.Is(err, durable.ErrTooLarge) // a .git file has one path
+		return !errors.Is(err, durable.ErrTooLarge) // a .git file that names a directory is short
 	}
 	to, ok := strings.CutPrefix(string(data), "gitdir: ")
 	if to = strings.TrimRight(to, "\r\n"); !ok || to == "" {
@@ -40,8 +40,8 @@ func IsRepository(dir string) bool {
 	return IsGitDir(to)
 }
 
-// IsGitDir applies git's own test: HEAD, objects and refs exist, the latter two in the common directory if there is
-// one.
+// IsGitDir reports whether a directory is a git directory, by git's own test: HEAD, objects and refs must exist, the
+// latter two in the common directory if the directory has one.
 func IsGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return !Absent(err)
@@ -61,8 +61,9 @@ func IsGitDir(dir string) bool {
 	return true
 }
 
-// MakeGitDir creates a private git directory with its own HEAD and index, which shares refs, objects and configuration
-// with the repository, like that of a linked work tree. It replaces one that an interrupted command left.
+// MakeGitDir creates a private git directory with its own HEAD and index. Like that of a linked work tree, it shares
+// refs, objects and configuration with the repository. An existing directory, which an interrupted command left, is
+// replaced.
 func (r Place) MakeGitDir(dir, head string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (r Place) MakeGitDir(dir, head string) error {
 	if err := durable.MkdirAll(filepath.Join(dir, "info")); err != nil {
 		return err
 	}
-	// In a sparse checkout, these determine which files exist.
+	// In a sparse checkout, these files determine which files of the work tree exist.
 	for _, name := range []string{filepath.Join("info", "sparse-checkout"), "config.worktree"} {
 		data, err := ReadFile(filepath.Join(r.GitDir, name))
 		if err == nil {
@@ -95,7 +96,8 @@ func (r *Git) Sparse(ctx context.Context) (bool, error) {
 	return strings.TrimSpace(string(out)) == "true", err
 }
 
-// CopyKeepingTime copies an index with its time, by which git knows which files it need not read.
+// CopyKeepingTime copies an index together with its modification time: from that, git knows which files it need not
+// read.
 func CopyKeepingTime(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// unknownIdentity is the author of checkpoints and records if git has no identity configured, as in continuous
+// unknownIdentity is the author of wfs's commits if git has no identity configured, as is usual in continuous
 // integration.
 const unknownIdentity = "wfs <wfs@localhost>"
 
-// Identity returns the identity for commits, "Name <mail>": that of Committer, or unknownIdentity. It never uses git's
-// guess from the names of the machine.
+// Identity returns the identity for commits as "Name <mail>": the configured one, or unknownIdentity. It never returns
+// an identity that git guesses from the names of the user and the machine.
 func (r *Answers) Identity(ctx context.Context) (string, error) {
 	ident, err := r.Committer(ctx)
 	var said *GitError
@@ -24,7 +24,7 @@ func (r *Answers) Identity(ctx context.Context) (string, error) {
 	return ident, err
 }
 
-// Committer returns the configured identity, or a *GitError if neither configuration nor environment have one.
+// Committer returns the configured identity. The error is a *GitError if neither configuration nor environment has one.
 func (r *Answers) Committer(ctx context.Context) (string, error) {
 	return r.ident.get(func() (string, error) { return r.askIdentity(ctx) })
 }
@@ -41,8 +41,8 @@ func (r *Answers) askIdentity(ctx context.Context) (string, error) {
 	return string(out[:end+1]), nil
 }
 
-// IdentityIn returns the identity for commits from settings, "" if git might guess a part of it, or would write it in
-// another way.
+// IdentityIn returns the identity for commits that git has with these settings. It returns "" if git might guess a part
+// of it, or might write it in another way, so that the caller has to ask git.
 func (r *Answers) IdentityIn(settings map[string]string) string {
 	name := cmp.Or(r.git.Getenv("GIT_COMMITTER_NAME"), settings["committer.name"], settings["user.name"])
 	mail := cmp.Or(r.git.Getenv("GIT_COMMITTER_EMAIL"), settings["committer.email"], settings["user.email"])

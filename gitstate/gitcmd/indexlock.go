@@ -12,22 +12,24 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// AwaitIndexLock waits until no other process holds the index. It ignores a lock that a killed wfs left: the next
-// LockIndex removes it.
+// AwaitIndexLock waits until no other process holds the lock of the index. It ignores a lock that a killed wfs left,
+// which the next LockIndex removes.
 func (r *Locks) AwaitIndexLock(ctx context.Context) error {
 	path := r.git.IndexPath() + ".lock"
 	return await(ctx, r, path, func() bool { return !IsThere(path) || OursByMark(path) })
 }
 
-// LockMark is the content of wfs's own lock files, to distinguish a leftover of a killed wfs from the lock of another
-// program.
+// LockMark is the content of index.lock when wfs has created it. It distinguishes a leftover of a killed wfs from the
+// lock of another program.
 var LockMark = []byte("locked by wfs\n")
 
+// OursByMark reports whether wfs has created the lock file at a path: it contains LockMark.
 func OursByMark(path string) bool {
 	data, err := durable.ReadFile(path, int64(len(LockMark)))
 	return err == nil && bytes.Equal(data, LockMark)
 }
 
+// Pause waits for a duration, or until ctx ends.
 func Pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -39,8 +41,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// LockIndex locks the index of the work tree as git does, by creating index.lock, and returns a function that unlocks
-// it. The caller holds the work tree's own lock, so an existing lock with LockMark is a leftover.
+// LockIndex locks the index of the work tree as git does, by creating index.lock. It returns a function that unlocks
+// it. The caller holds the work tree's own lock, so an existing index.lock with LockMark is a leftover.
 func (r *Locks) LockIndex(ctx context.Context) (unlock func(), err error) {
 	path := r.git.IndexPath() + ".lock"
 	mark := filepath.Join(r.git.PrivateDir(), "lock-mark")
@@ -72,7 +74,8 @@ func (r *Locks) LockIndex(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// linkOrCopy creates a file that is complete from the start; without hard links, it is empty for a moment.
+// linkOrCopy creates a lock file with the content of LockMark. If the file system has hard links, the file has its
+// content from the start; otherwise it is empty for a moment.
 func linkOrCopy(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrExist) {

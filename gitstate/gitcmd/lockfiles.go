@@ -29,7 +29,7 @@ func (r *Locks) Files(ctx context.Context) ([]LockFile, error) {
 	noted := r.notedAnywhere()
 	var list []LockFile
 	for _, path := range found {
-		if e := r.LockedBy(ctx, path); e != nil { // else it was removed meanwhile
+		if e := r.LockedBy(ctx, path); e != nil { // if nil, the lock was removed meanwhile
 			worktree, ours := noted[path]
 			list = append(list, LockFile{e, ours, worktree, lockNeeded(r.git.CommonDir, path)})
 		}
@@ -37,7 +37,8 @@ func (r *Locks) Files(ctx context.Context) ([]LockFile, error) {
 	return list, nil
 }
 
-// lockNeeded reports whether wfs needs to take a lock: of HEAD, of the index, of packed refs, or of a ref of wfs.
+// lockNeeded reports whether commands of wfs need to take a lock: that of HEAD, of the index, of packed refs, or of a
+// ref of wfs.
 func lockNeeded(commonDir, lock string) bool {
 	switch filepath.Base(lock) {
 	case "HEAD.lock", "index.lock", packedLock:
@@ -47,7 +48,8 @@ func lockNeeded(commonDir, lock string) bool {
 	return strings.HasPrefix(ref, "refs/wfs") || strings.HasPrefix(ref, "refs/heads/wfs/")
 }
 
-// Others returns the other work trees of this repository in which wfs was used, even if they no longer exist.
+// Others returns a Git for each other work tree of this repository in which wfs was used, even if the work tree no
+// longer exists.
 func (r *Locks) Others() []*Git {
 	dirs, err := os.ReadDir(filepath.Join(r.git.StateDir(), "worktrees"))
 	if err != nil {
@@ -67,12 +69,14 @@ func (r *Locks) Others() []*Git {
 	return list
 }
 
-// LeftLocked reports whether the work tree has locks that a process of wfs created, running or not.
+// LeftLocked reports whether git locks exist in the work tree that a wfs process created. That process may be running
+// or not.
 func (r *Locks) LeftLocked() bool {
 	return len(r.leftLocks(r.NotedRefs())) > 0 || OursByMark(r.git.IndexPath()+".lock")
 }
 
-// notedAnywhere returns the paths of locks that were noted in any work tree, with the work tree's id.
+// notedAnywhere returns the existing locks that wfs processes created in any work tree, as a map from the path to the
+// id of the work tree.
 func (r *Locks) notedAnywhere() map[string]string {
 	noted := map[string]string{}
 	for _, o := range append(r.Others(), r.git) {
@@ -86,7 +90,7 @@ func (r *Locks) notedAnywhere() map[string]string {
 	return noted
 }
 
-// Found returns git's present locks: of the repository, of refs, and of this work tree's HEAD and index.
+// Found returns the git locks that exist now: those of the repository, of refs, and of this work tree's HEAD and index.
 func (r *Locks) Found() []session.GitLock {
 	var found []string
 	for _, dir := range slices.Compact([]string{r.git.GitDir, r.git.CommonDir}) {
@@ -107,7 +111,7 @@ func (r *Locks) Found() []session.GitLock {
 	return list
 }
 
-// refLocks returns the paths of locks of refs. It skips unreadable directories.
+// refLocks returns the paths of the existing locks of refs. It skips unreadable directories.
 func refLocks(commonDir string) []string {
 	var found []string
 	_ = filepath.WalkDir(filepath.Join(commonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
@@ -119,8 +123,8 @@ func refLocks(commonDir string) []string {
 	return found
 }
 
-// SetAside moves locks to a directory if they still exist after LockPatience and certainly no running process holds
-// them. It returns the names of the moved locks, relative to the git directory.
+// SetAside moves the locks to dir that still exist after LockPatience and that certainly no running process holds. It
+// returns their names relative to the git directory.
 func (r *Locks) SetAside(ctx context.Context, locks []session.GitLock, dir string) ([]string, error) {
 	for w := (wait{}); w.waited < LockPatience && slices.ContainsFunc(locks, stillThere); {
 		w.pause = min(max(firstPause, 2*w.pause), LastPause)
@@ -149,7 +153,8 @@ func (r *Locks) SetAside(ctx context.Context, locks []session.GitLock, dir strin
 	return moved, nil
 }
 
-// setLockAside moves one lock. If another process has replaced the lock meanwhile, its new lock is moved back.
+// setLockAside moves one lock, and reports whether it did. If another process has replaced the lock meanwhile, it moves
+// the new lock back.
 func setLockAside(l session.GitLock, name, dir string) (bool, error) {
 	if err := durable.MkdirAll(dir); err != nil {
 		return false, err
@@ -182,9 +187,10 @@ func nameBelow(commonDir, path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// A git that an agent or a gate started, and that was killed with it, leaves locks. No process removes them, and a run
-// would wait for such an index.lock as long as for a user with an open editor.
+// If an agent or a gate is killed while it runs git, the locks of that git stay. No other process removes them, and a
+// run would wait for such an index.lock as long as it waits for a user with an open editor.
 
+// stillThere reports whether a lock is still the same file.
 func stillThere(l session.GitLock) bool {
 	info, err := os.Lstat(l.Path)
 	if err != nil {
@@ -197,18 +203,18 @@ func stillThere(l session.GitLock) bool {
 // LockFile is an existing lock of git.
 type LockFile struct {
 	*LockedError
-	Ours     bool   // created by a git or wfs of ours; if that was killed, the next command removes it
-	Worktree string // id of the work tree in which it was created, if it is ours
+	Ours     bool   // created by wfs, or by a git that wfs ran; if that was killed, the next command removes it
+	Worktree string // id of the work tree in which wfs created it, if Ours
 	Needed   bool   // commands of wfs need to take it
 }
 
-// Stays reports whether the lock still exists although no process holds it.
+// Stays reports whether the lock still exists, but no process holds it.
 func (l LockFile) Stays() bool { return l.Deserted() && l.There() }
 
 // There reports whether the lock exists now.
 func (l LockFile) There() bool { return IsThere(l.Path) }
 
-// Globbed escapes a path for use in a glob pattern.
+// Globbed escapes a path for use as a part of a glob pattern.
 func Globbed(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }

@@ -17,10 +17,10 @@ func (r *Git) IndexPath() string { return filepath.Join(r.GitDir, "index") }
 type Options struct {
 	Dir string   // any directory in the work tree
 	Env []string // the environment, as from os.Environ
-	// Write means that the command is going to write: Open then gets the information that writing commands need from
-	// its first git process.
+	// Write means that the command is going to write. Then the first git process of Open also returns the settings that
+	// writing commands need.
 	Write bool
-	// Waits, which may be nil, is called when the command waits for another wfs.
+	// Waits is called with the reason when the command waits for another wfs process. It may be nil.
 	Waits func(why string)
 }
 
@@ -35,7 +35,7 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 	if o.Write {
 		also.Env = Traced
 	}
-	// --show-toplevel is last: in a bare repository, git prints the other answers and then fails.
+	// --show-toplevel must be last: in a bare repository, git prints the answers before it, and then fails.
 	out, said, err := r.RunBoth(ctx, also, "rev-parse", "--path-format=absolute", "--is-bare-repository",
 		"--show-object-format",
 		"--git-dir", "--git-common-dir", "--show-toplevel")
@@ -56,7 +56,7 @@ func Open(ctx context.Context, o Options) (*Git, error) {
 	return r, nil
 }
 
-// notOpened returns the reason why git failed to find the repository of a directory.
+// notOpened returns the reason why git did not find the repository of a directory.
 func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err error) error {
 	failed := Failed(err)
 	if failed != nil {
@@ -73,7 +73,7 @@ func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err err
 			return fmt.Errorf("%s: %w", dir, ErrNoWorkTree)
 		}
 	}
-	_, tooOld := r.Answers.Version(ctx) // an old git does not know the options used
+	_, tooOld := r.Answers.Version(ctx) // an old git does not know some of the options above
 	switch {
 	case errors.Is(tooOld, ErrGitTooOld), err == nil && tooOld != nil:
 		return tooOld
@@ -85,8 +85,8 @@ func (r *Git) notOpened(ctx context.Context, dir string, lines []string, err err
 	return fmt.Errorf("%s: git gave an unexpected answer about the repository: %q", dir, lines)
 }
 
-// WorktreeID returns "main", or the name of git's entry for a linked work tree. Git makes these names unique and valid
-// in refs. A linked one may be called main, too; then "@linked" is added.
+// WorktreeID returns the id of a work tree: "main", or the name of git's entry for a linked work tree. Git makes these
+// names unique and valid in refs. If a linked work tree is called main, too, its id is the name with "@linked".
 func WorktreeID(gitDir, commonDir string) string {
 	if gitDir == commonDir {
 		return "main"
@@ -98,10 +98,11 @@ func WorktreeID(gitDir, commonDir string) string {
 	return name
 }
 
-// StateDir returns the directory for wfs's data that is not in refs and objects. It need not exist.
+// StateDir returns the directory .git/wfs of this clone, for data that is not in refs and objects. It may not exist
+// yet.
 func (r *Git) StateDir() string { return filepath.Join(r.CommonDir, "wfs") }
 
-// PrivateDir returns the part of StateDir that belongs to this work tree.
+// PrivateDir returns the directory for wfs's data about this work tree, normally in StateDir.
 func (r *Git) PrivateDir() string {
 	if r.Scratch != "" {
 		return r.Scratch
@@ -109,12 +110,13 @@ func (r *Git) PrivateDir() string {
 	return filepath.Join(r.StateDir(), "worktrees", r.Worktree)
 }
 
-// LinkedDir returns the git directory of a linked work tree.
+// LinkedDir returns the git directory of the linked work tree with an id.
 func (r *Git) LinkedDir(id string) string {
 	return filepath.Join(r.CommonDir, "worktrees", strings.TrimSuffix(id, "@linked"))
 }
 
-// LinkedPath returns the top directory of a linked work tree with the given git directory, "" if that has no path.
+// LinkedPath returns the top directory of the linked work tree with a git directory, "" if git has recorded no path for
+// it.
 func LinkedPath(gitDir string) (string, error) {
 	link, err := ReadFile(filepath.Join(gitDir, "gitdir"))
 	if err != nil {
@@ -127,14 +129,14 @@ func LinkedPath(gitDir string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	if !filepath.IsAbs(path) { // git 2.48 can write it so
+	if !filepath.IsAbs(path) { // git 2.48 can write a relative path
 		path = filepath.Join(gitDir, path)
 	}
 	return filepath.Dir(path), nil
 }
 
-// MainWorktree returns the top of the main work tree, "" if the repository is bare. If the path is unknown, because the
-// git directory is elsewhere, it returns the git directory, as git does.
+// MainWorktree returns the top directory of the main work tree, "" if the repository is bare. If the git directory is
+// not called .git, and the configuration names no work tree, it returns the git directory, as git does.
 func (r *Git) MainWorktree(ctx context.Context) (string, error) {
 	if r.GitDir == r.CommonDir {
 		return r.Root, nil

@@ -2,7 +2,7 @@ package gitcmd
 
 import "strings"
 
-// ReadyError is the reason why wfs will not write to this repository now.
+// ReadyError says why wfs cannot write to this repository now.
 type ReadyError struct {
 	Code   string // one of the Not… constants
 	Detail string
@@ -21,7 +21,7 @@ const (
 	NotWhole      = "index"       // the index is damaged
 )
 
-// notReady has the messages; DETAIL stands for the detail.
+// notReady has the messages by code. In a message, DETAIL stands for the field Detail.
 var notReady = map[string]string{
 	NotCommitted:  "the repository has no commits yet",
 	NotBorn:       "HEAD is on DETAIL, which has no commit yet",

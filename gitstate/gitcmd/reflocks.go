@@ -15,36 +15,38 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Locks handles git's locks, those of wfs and of other processes.
+// Locks handles git's lock files, both those of wfs and those of other processes.
 type Locks struct {
 	git *Git
 
 	noting sync.Mutex
-	noted  int           // running git processes of this wfs that move refs
-	moving *durable.Lock // while noted > 0, see movingRefs
+	noted  int           // number of running git processes of this wfs that move refs
+	moving *durable.Lock // lock of movingRefs, held while noted > 0
 	waited atomic.Int64  // nanoseconds spent waiting for locks of other processes
 	longer func(waited time.Duration, e *LockedError) bool
 }
 
-// leftPatience is how long HealRefLocks waits for noted locks: a git whose wfs was killed may still be running, but
-// gets no more input.
+// leftPatience is how long HealRefLocks waits until noted locks disappear: if a wfs was killed, its git may still be
+// running for a moment, although it gets no more input.
 const (
 	leftPatience = 500 * time.Millisecond
 	LeftPoll     = 50 * time.Millisecond
 )
 
-// lockNotes returns the directory of the notes. Each note is an empty file named after a ref: after a power cut, a file
-// name exists if a later one does, but the content of a file may be missing.
+// lockNotes returns the directory of the notes about refs that git is going to lock. Each note is an empty file with
+// the name of a ref, since after a power cut a file may exist without its content, while file names appear in the order
+// of their creation.
 func (r *Locks) lockNotes() string { return filepath.Join(r.git.PrivateDir(), "ref-locks") }
 
-// movingRefs returns a file in a work tree's directory. wfs processes share its lock while a git process of theirs
-// moves refs, some of them without the work tree's lock. A process that gets the lock exclusively knows that all
-// processes that noted locks have ended.
+// movingRefs returns the path of a lock file in a work tree's directory. While git processes of wfs move refs, their
+// wfs processes share this lock; some of these do not hold the work tree's lock. A process that gets the lock
+// exclusively knows that all processes that noted locks have ended.
 func movingRefs(dir string) string { return filepath.Join(dir, "moving-refs") }
 
-// NoteLocks notes that refs are going to be locked. It returns a function to call after git has ended, which removes
-// the notes once no git process of this wfs is running. Its argument is the lock that git failed to take, "" for none:
-// that lock belongs to another process, as does a lock that exists before it is noted.
+// NoteLocks notes which refs git is going to lock. The caller calls done when git has ended; done removes the notes
+// once no git process of this wfs is running. The argument of done is the path of the lock that git failed to take
+// because another process has it, "" if git failed to take none. A lock that exists before it is noted belongs to
+// another process, too.
 func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 	r.noting.Lock()
 	defer r.noting.Unlock()
@@ -53,7 +55,7 @@ func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 	}
 	if r.noted == 0 {
 		l, err := durable.Share(movingRefs(r.git.PrivateDir()))
-		// without file locks, wfs neither runs sessions nor repairs locks
+		// Without file locks (ErrNoLocks), wfs neither runs sessions nor repairs locks, so it needs no shared lock.
 		if err != nil && !errors.Is(err, durable.ErrNoLocks) {
 			return nil, err
 		}
@@ -74,9 +76,9 @@ func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 		r.noting.Lock()
 		defer r.noting.Unlock()
 		noted := r.NotedRefs()
-		if theirs != "" && r.noted == 1 { // otherwise another git of ours may hold it
+		if theirs != "" && r.noted == 1 { // if more are running, another git of this wfs may hold that lock
 			r.dropNotes(slices.DeleteFunc(slices.Clone(noted), func(ref string) bool {
-				return slices.Contains(before, ref) || !IsFile(r.LockOf(ref), theirs) // left by an earlier git of ours
+				return slices.Contains(before, ref) || !IsFile(r.LockOf(ref), theirs) // noted by an earlier git of ours
 			}))
 			noted = r.NotedRefs()
 		}
@@ -84,13 +86,14 @@ func (r *Locks) NoteLocks(refs []string) (done func(theirs string), err error) {
 			r.noted--
 			return
 		}
-		if len(r.leftLocks(noted)) == 0 { // git may silently have failed to remove one
+		if len(r.leftLocks(noted)) == 0 { // if locks exist, git may silently have failed to remove them
 			r.dropNotes(noted)
 		}
 		r.EndMoving()
 	}, nil
 }
 
+// EndMoving releases the lock of movingRefs if no other git process of this wfs moves refs.
 func (r *Locks) EndMoving() {
 	if r.noted--; r.noted == 0 && r.moving != nil {
 		_ = r.moving.Release()
@@ -100,13 +103,14 @@ func (r *Locks) EndMoving() {
 
 func (r *Locks) lockNote(ref string) string { return filepath.Join(r.lockNotes(), url.PathEscape(ref)) }
 
-// dropNotes removes notes. Errors are ignored: at worst, the next command finds a note without a lock.
+// dropNotes removes notes. It ignores errors: at worst, the next command finds a note to which no lock belongs.
 func (r *Locks) dropNotes(refs []string) {
 	for _, ref := range refs {
 		_ = os.Remove(r.lockNote(ref))
 	}
 }
 
+// NotedRefs returns the refs that wfs processes have noted in this work tree.
 func (r *Locks) NotedRefs() []string {
 	files, err := os.ReadDir(r.lockNotes())
 	if err != nil {
@@ -121,7 +125,8 @@ func (r *Locks) NotedRefs() []string {
 	return refs
 }
 
-// refsIn returns the refs that a git command moves, from its arguments and its input; nil if it moves none.
+// refsIn returns the refs that a git command moves, according to its arguments and its input. It returns nil if the
+// command moves none.
 func refsIn(args []string, stdin []byte) []string {
 	if len(args) == 0 || args[0] != "update-ref" && args[0] != "symbolic-ref" {
 		return nil
@@ -138,12 +143,12 @@ func refsIn(args []string, stdin []byte) []string {
 	return refs
 }
 
-// leftByUs reports whether a lock was noted by a wfs process and still exists.
+// leftByUs reports whether a lock exists that a wfs process has noted.
 func (r *Locks) leftByUs(lock string) bool {
 	return slices.ContainsFunc(r.NotedRefs(), func(ref string) bool { return IsFile(r.LockOf(ref), lock) })
 }
 
-// HealRefLocks removes the ref locks that ended git processes of wfs left.
+// HealRefLocks removes the locks of refs that git processes of wfs left, if these processes have ended.
 func (r *Locks) HealRefLocks(ctx context.Context) error {
 	noted := r.NotedRefs()
 	if len(noted) == 0 {
@@ -158,12 +163,12 @@ func (r *Locks) HealRefLocks(ctx context.Context) error {
 		}
 		alone, err := durable.TryLock(movingRefs(r.git.PrivateDir()), nil)
 		if errors.Is(err, durable.ErrLocked) {
-			break // their process may still be running
+			break // the process that noted them may still be running
 		}
 		if err != nil {
 			return err
 		}
-		defer alone.Release() // after the notes, so that no new one is removed with them
+		defer alone.Release() // released after the notes are removed, so that no new note is removed with them
 		if err := r.removeLeft(ctx, r.leftLocks(noted)); err != nil {
 			return err
 		}
@@ -175,16 +180,17 @@ func (r *Locks) HealRefLocks(ctx context.Context) error {
 
 const packedLock = "packed-refs.lock"
 
-// removeLeft removes ref locks of ended git processes. A git that packs many refs holds packed-refs.lock for long, and
-// two at once would lose some refs: so this lock is removed only if certainly no git is running here.
+// removeLeft removes locks of refs that git processes left. The lock packed-refs.lock is special: a git that packs many
+// refs holds it for long, and two such processes at once would lose refs. So it is removed only if certainly no git is
+// running in this repository.
 func (r *Locks) removeLeft(ctx context.Context, locks []string) error {
 	for _, path := range locks {
 		if filepath.Base(path) == packedLock {
 			if gits, known := r.git.gits(ctx); !known || len(gits) > 0 {
 				continue
 			}
-			// Git writes this file while it has the lock, and never overwrites it: with it, no ref could be deleted any
-			// more.
+			// Git writes packed-refs.new while it has the lock, and never overwrites that file. If the file stayed, no
+			// ref could be deleted any more.
 			if err := IgnoreAbsent(os.Remove(filepath.Join(r.git.CommonDir, "packed-refs.new"))); err != nil {
 				return err
 			}
@@ -196,7 +202,7 @@ func (r *Locks) removeLeft(ctx context.Context, locks []string) error {
 	return nil
 }
 
-// leftLocks returns the existing lock files of refs.
+// leftLocks returns the paths of the lock files of refs that exist.
 func (r *Locks) leftLocks(refs []string) []string {
 	var left []string
 	for _, ref := range refs {
@@ -208,7 +214,8 @@ func (r *Locks) leftLocks(refs []string) []string {
 	return left
 }
 
-// LockOf returns the path of a ref's lock, "" if it is not a ref. HEADs of other work trees have git's names.
+// LockOf returns the path of a ref's lock file, "" if the name is not that of a ref. For HEADs of other work trees,
+// git's names are used, such as mainHead.
 func (r *Locks) LockOf(ref string) string {
 	dir := r.git.CommonDir
 	switch {
@@ -222,15 +229,15 @@ func (r *Locks) LockOf(ref string) string {
 	return filepath.Join(dir, filepath.FromSlash(ref)+".lock")
 }
 
-// IsFile reports whether two paths are the same file.
+// IsFile reports whether two paths name the same file.
 func IsFile(a, b string) bool {
 	x, err := os.Lstat(a)
 	y, err2 := os.Lstat(b)
 	return a == b || err == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// mainHead is git's name, in a linked work tree, for the HEAD of the main one; that of another linked one is
-// worktrees/NAME/HEAD (gitrevisions(7), gitrepository-layout(5)).
+// mainHead is the name that git uses in a linked work tree for the HEAD of the main work tree. The HEAD of another
+// linked work tree is worktrees/NAME/HEAD (gitrevisions(7), gitrepository-layout(5)).
 const mainHead = "main-worktree/HEAD"
 
 func isLinkedHead(ref string) bool {
@@ -239,8 +246,8 @@ func isLinkedHead(ref string) bool {
 	return linked && head && name != "" && !strings.Contains(name, "/")
 }
 
-// headOfDir returns the name of the HEAD of a git directory, "" for a private directory of wfs, whose locks are removed
-// with it.
+// headOfDir returns the name of a git directory's HEAD. It returns "" for a private git directory of wfs: locks in it
+// are removed together with it.
 func headOfDir(r Place, dir string) string {
 	switch {
 	case dir == r.GitDir:

@@ -13,16 +13,16 @@ import (
 	"sync/atomic"
 )
 
-// Answers caches git's answers to some questions. Each has its own lock, so that they can be requested concurrently.
+// Answers caches answers of git. Each answer has its own lock, so that several can be requested at the same time.
 type Answers struct {
 	git     *Git
 	version asked[Version]
 	ident   asked[string] // "Name <mail>"
 	config  asked[map[string]string]
-	stamp   atomic.Pointer[string] // of the settings files at the last request
+	stamp   atomic.Pointer[string] // fingerprint of the settings files at the last request
 }
 
-// Traced makes git write its version, and the settings that writing commands need, to standard error.
+// Traced makes git print its version, and the settings that writing commands need, to standard error as a trace.
 var Traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1",
 	"GIT_TRACE2_CONFIG_PARAMS=user.*,committer.*,core.*,attr.*"}
 
@@ -30,7 +30,8 @@ var Traced = []string{"GIT_TRACE2=2", "GIT_TRACE2_BRIEF=1",
 var traceEvents = []string{"version", "def_param", "start", "cmd_ancestry", "cmd_name", "cmd_mode", "worktree",
 	"def_repo", "exit", "atexit"}
 
-// ReadTrace parses the trace of a git process (api-trace2). It returns false if there are other lines too.
+// ReadTrace parses the trace of a git process (git's api-trace2), which has its version and settings. It returns false
+// if there are other lines, too.
 func ReadTrace(trace string) (v Version, settings map[string]string, ok bool) {
 	settings = map[string]string{}
 	for line := range strings.Lines(trace) {
@@ -51,7 +52,7 @@ func ReadTrace(trace string) (v Version, settings map[string]string, ok bool) {
 	return v, settings, v != Version{}
 }
 
-// withoutTrace returns git's error message without the trace, for users.
+// withoutTrace removes the trace from git's error message, which users will see.
 func withoutTrace(stderr string) string {
 	_, said, _ := strings.Cut(stderr, "fatal: ")
 	var b strings.Builder
@@ -63,7 +64,7 @@ func withoutTrace(stderr string) string {
 	return b.String()
 }
 
-// asked is a cached answer of git that hardly changes while a command runs. Errors are not cached.
+// asked is a cached answer of git, which hardly ever changes while a command runs. It does not cache errors.
 type asked[T any] struct {
 	mu    sync.Mutex
 	known bool
@@ -89,14 +90,14 @@ func (a *asked[T]) get(ask func() (T, error)) (T, error) {
 	return v, err
 }
 
-// forget clears the cache.
+// forget clears the cache, so that git is asked again.
 func (a *asked[T]) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.known = false
 }
 
-// SplitZ splits git's NUL-terminated lists.
+// SplitZ splits a list of git's whose elements end in NUL bytes.
 func SplitZ(out []byte) []string {
 	out = bytes.TrimSuffix(out, []byte{0})
 	if len(out) == 0 {
@@ -105,6 +106,7 @@ func SplitZ(out []byte) []string {
 	return strings.Split(string(out), "\x00")
 }
 
+// Getenv returns the value of a variable in the environment of git, "" if it is not set.
 func (r *Git) Getenv(name string) string {
 	for _, kv := range slices.Backward(r.Env) {
 		if v, ok := strings.CutPrefix(kv, name+"="); ok {
@@ -123,14 +125,14 @@ func Truth(value string) bool {
 	return true
 }
 
-// Pager returns the user's pager, a shell command line, as git finds it: core.pager, $PAGER, or the system's. "cat"
-// stands for no pager.
+// Pager returns the user's pager as a shell command line, as git finds it: from core.pager, $PAGER, or the system. The
+// result "cat" stands for no pager.
 func (r *Answers) Pager(ctx context.Context) (string, error) {
 	out, err := r.git.Run(ctx, Opts{User: true}, "var", "GIT_PAGER")
 	return strings.TrimSpace(string(out)), err
 }
 
-// believe caches the answers that a trace has. Git is asked later for uncertain ones.
+// believe caches the answers that the trace of a git process contains. If one of them is uncertain, git is asked later.
 func (r *Answers) believe(trace string) {
 	v, settings, ok := ReadTrace(trace)
 	if !ok {
@@ -145,7 +147,7 @@ func (r *Answers) believe(trace string) {
 	r.config.know(settings)
 }
 
-// Settings returns git's effective settings that wfs needs, by their names in lower case.
+// Settings returns git's effective settings by their names, in lower case. It may only have those that wfs needs.
 func (r *Answers) Settings(ctx context.Context) (map[string]string, error) {
 	return r.config.get(func() (map[string]string, error) {
 		out, err := r.git.Run(ctx, Opts{}, "config", "--list", "-z")
@@ -158,7 +160,8 @@ func (r *Answers) Settings(ctx context.Context) (map[string]string, error) {
 	})
 }
 
-// settingsStamp returns a text that changes if git's settings files change. It does not cover included files.
+// settingsStamp returns a fingerprint of git's settings files, which changes if one of them does. It does not cover
+// files that these include.
 func (r *Answers) settingsStamp() string {
 	home := r.git.Getenv("HOME")
 	var b strings.Builder
@@ -173,7 +176,8 @@ func (r *Answers) settingsStamp() string {
 	return b.String()
 }
 
-// FreshSettings returns Settings, and reads them again if their files changed: an agent may be running.
+// FreshSettings returns the same as Settings, but reads the settings again if their files have changed: an agent that
+// is running may change them.
 func (r *Answers) FreshSettings(ctx context.Context) (map[string]string, error) {
 	now := r.settingsStamp()
 	if was := r.stamp.Swap(&now); was != nil && *was != now {

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// Version is a version of git, without the patch level, which never matters here.
+// Version is a version of git, without the patch level, which wfs never needs.
 type Version struct{ Major, Minor int }
 
 // minVersion is the oldest supported git, that of Ubuntu 22.04.
@@ -21,6 +21,7 @@ func (v Version) before(w Version) bool {
 	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
 }
 
+// FsyncArgs returns the options with which this version of git syncs objects and refs to disk.
 func (v Version) FsyncArgs() []string {
 	if v.before(Version{2, 36}) {
 		return []string{"-c", fsyncBefore}
@@ -41,8 +42,8 @@ func parseVersion(s string) (Version, error) {
 	return Version{ma, mi}, nil
 }
 
-// Version asks git for its version, once, and returns ErrGitTooOld below minVersion. Only writing commands check the
-// version.
+// Version returns the version of git, which it asks git for once. If that is older than minVersion, the error wraps
+// ErrGitTooOld. Only commands that write check the version.
 func (r *Answers) Version(ctx context.Context) (Version, error) {
 	return r.version.get(func() (Version, error) { return r.askVersion(ctx) })
 }

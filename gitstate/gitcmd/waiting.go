@@ -14,7 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 )
 
-// gits lists the git processes that run in this repository.
+// gits lists the git processes that run in a work tree or the git directory of this repository. known is false if this
+// system cannot list them.
 func (r *Git) gits(ctx context.Context) (list []proc.Process, known bool) {
 	main, err := r.MainWorktree(ctx)
 	if err != nil {
@@ -41,8 +42,8 @@ func (r *Git) gits(ctx context.Context) (list []proc.Process, known bool) {
 	return proc.Working("git", dirs...)
 }
 
-// LockPatience is how long one command waits, in all, for git locks of other processes. Git holds them only for
-// moments; but a user with an open editor holds index.lock all the time.
+// LockPatience is how long one command waits, in all, for git locks of other processes. Git holds its locks only for
+// moments. But while a user has an editor open for `git commit`, git holds index.lock all the time.
 const LockPatience = 2 * time.Second
 
 // Pauses between checks of a lock: short at first, because most locks disappear at once.
@@ -51,14 +52,14 @@ const (
 	LastPause  = 200 * time.Millisecond
 )
 
-// LockedError means that another process holds a git lock for longer than the command waits.
+// LockedError means that another process has held a git lock for longer than the command waits.
 type LockedError struct {
 	Path string
-	Age  time.Duration // since the file was written, by its file system's clock
-	// Holders have the file open. AtWork are git processes in this repository: one that waits for an editor holds
-	// index.lock without having it open.
+	Age  time.Duration // time since the file was written, by the clock of its file system
+	// Holders are the processes that have the file open. AtWork are the git processes in this repository: a git that
+	// waits for an editor holds index.lock without having it open.
 	Holders, AtWork []proc.Process
-	Known           bool // whether this system can list them
+	Known           bool // false if this system cannot list these processes
 }
 
 func (e *LockedError) Error() string {
@@ -74,6 +75,7 @@ func (e *LockedError) Error() string {
 	return lock + ", and this system cannot show which process holds it"
 }
 
+// Old returns a duration in seconds, minutes or hours, for messages.
 func Old(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:
@@ -97,12 +99,12 @@ func processes(list []proc.Process) string {
 	return text
 }
 
-// Deserted reports whether certainly no process holds the lock; false if this system cannot tell.
+// Deserted reports whether certainly no process holds the lock. It returns false if this system cannot tell.
 func (e *LockedError) Deserted() bool {
 	return e != nil && e.Known && len(e.Holders) == 0 && len(e.AtWork) == 0
 }
 
-// LockedBy returns the known facts about a lock, nil if it no longer exists.
+// LockedBy returns which processes hold a lock, and its age. It returns nil if the lock no longer exists.
 func (r *Locks) LockedBy(ctx context.Context, path string) *LockedError {
 	st, err := os.Lstat(path)
 	if err != nil {
@@ -122,8 +124,8 @@ func (r *Locks) LockedBy(ctx context.Context, path string) *LockedError {
 	return e
 }
 
-// WaitOn allows a command to wait longer for a lock than LockPatience: longer is then called repeatedly, with the time
-// waited and the facts about the lock. The command waits as long as it returns true.
+// WaitOn makes this command wait longer for locks than LockPatience. From then on, longer is called repeatedly, with
+// the time waited and what is known of the lock; the command waits as long as longer returns true.
 func (r *Locks) WaitOn(longer func(waited time.Duration, e *LockedError) bool) { r.longer = longer }
 
 // wait is the state of waiting for one lock.
@@ -132,13 +134,14 @@ type wait struct {
 	told          *LockedError
 }
 
-// on pauses because a lock exists. After the command has waited long enough, it returns a *LockedError.
+// on pauses, because the lock at a path exists. If the command has waited long enough, it returns a *LockedError
+// instead.
 func (w *wait) on(ctx context.Context, r *Locks, path string) error {
 	w.pause = min(max(firstPause, 2*w.pause), LastPause)
 	if r.waited.Load() >= int64(LockPatience) {
 		if w.told == nil || r.longer == nil {
 			if w.told = r.LockedBy(ctx, path); w.told == nil {
-				return nil // gone just now
+				return nil // the lock was removed just now
 			}
 		}
 		if r.longer == nil || !r.longer(w.waited, w.told) {
@@ -153,10 +156,10 @@ func (w *wait) on(ctx context.Context, r *Locks, path string) error {
 	return nil
 }
 
-// refused finds the lock's path in git's error message. It is always in English: git runs with LC_ALL=C.
+// refused finds the path of the lock in git's error message. The message is in English, because git runs with LC_ALL=C.
 var refused = lazyregexp.New(`Unable to create '(.+\.lock)': File exists`)
 
-// lockIn returns the lock that made git fail, "" if it failed for another reason.
+// lockIn returns the path of the lock because of which git failed, "" if git failed for another reason.
 func lockIn(err error) string {
 	var failed *GitError
 	if !errors.As(err, &failed) {
@@ -168,8 +171,8 @@ func lockIn(err error) string {
 	return ""
 }
 
-// patiently runs a git command that moves refs, again while a lock of another process makes it fail: a git that does
-// not get a lock has moved nothing.
+// patiently runs a git command that moves refs, and runs it again while the lock of another process makes it fail. This
+// is safe: a git that does not get a lock has moved nothing.
 func (r *Locks) patiently(ctx context.Context, git func() error) error {
 	for w := (wait{}); ; {
 		err := git()
@@ -193,9 +196,9 @@ func (r *Locks) patiently(ctx context.Context, git func() error) error {
 	}
 }
 
-// AwaitRefLocks waits until no other process holds locks of the given refs, which are about to be moved, or of HEAD. It
-// ignores locks that a killed git of wfs left: HealLocks removes them. A directory that cannot be written is an
-// *UnusableError.
+// AwaitRefLocks waits until no other process holds the lock of HEAD or of the given refs, which the caller is about to
+// move. It ignores locks that a killed git of wfs left, because HealLocks removes them. If a lock cannot be created
+// because its directory is not writable, the error is an *UnusableError.
 func (r *Locks) AwaitRefLocks(ctx context.Context, refs ...string) error {
 	for _, ref := range append(refs, "HEAD") {
 		path := r.LockOf(ref)
@@ -216,6 +219,7 @@ func (r *Locks) AwaitRefLocks(ctx context.Context, refs ...string) error {
 	return nil
 }
 
+// await waits until `free` returns true, or returns a *LockedError for the lock at a path.
 func await(ctx context.Context, r *Locks, path string, free func() bool) error {
 	for w := (wait{}); !free(); {
 		if err := w.on(ctx, r, path); err != nil {
@@ -225,6 +229,7 @@ func await(ctx context.Context, r *Locks, path string, free func() bool) error {
 	return nil
 }
 
+// IsThere reports whether a path exists. It does not follow symbolic links.
 func IsThere(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

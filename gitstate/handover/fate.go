@@ -13,20 +13,20 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Fate tells where a session's work is now.
+// Fate says where the work of a session is now.
 type Fate struct {
 	How    FateHow `json:"how"`
-	Branch string  `json:"branch,omitempty"` // short name of the branch that has it
+	Branch string  `json:"branch,omitempty"` // short name of the branch that has the work
 }
 
 // FateHow is the kind of a Fate.
 type FateHow string
 
 const (
-	FateMerged   FateHow = "merged"   // the commit itself is in another branch than the one of the handover
-	FateSquashed FateHow = "squashed" // its changes are in other commits: squashed, rebased, cherry-picked
-	FateHeld     FateHow = "held"     // it is only on the branch of the handover
-	FateNothing  FateHow = "nothing"  // nothing was changed
+	FateMerged   FateHow = "merged"   // a branch other than that of the handover has the commit itself
+	FateSquashed FateHow = "squashed" // a branch has the changes in other commits: squashed, rebased, cherry-picked
+	FateHeld     FateHow = "held"     // only the branch of the handover has it
+	FateNothing  FateHow = "nothing"  // the session has changed nothing
 	FateNowhere  FateHow = "nowhere"  // only the session's own refs have it
 )
 
@@ -37,8 +37,8 @@ type Work struct {
 	Handed string // full name of the branch of the handover, "" if there was none
 }
 
-// Fate finds out where some work is now. It searches the user's branches, those of remotes, and tags. It does not
-// matter whether the work was merged, squashed, rebased or cherry-picked there.
+// Fate finds out where the work of a session is now. It searches the user's branches, remote-tracking branches and
+// tags. It also recognises work that was squashed, rebased or cherry-picked.
 func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 	out, err := r.Git.Ask(ctx, "for-each-ref", "--contains", string(w.Commit), "--format=%(refname)",
 		"refs/heads", "refs/remotes", "refs/tags")
@@ -61,7 +61,7 @@ func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 	if err != nil {
 		return Fate{}, err
 	}
-	if w.Handed != "" && held == "" { // amended, for instance
+	if w.Handed != "" && held == "" { // for example because it was amended
 		candidates = append(candidates, w.Handed)
 	}
 	for _, ref := range candidates {
@@ -72,7 +72,7 @@ func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 		if in != FateNowhere && !sameBranch(ref, w.Handed) {
 			return Fate{in, shortRef(ref)}, nil
 		}
-		if in != FateNowhere { // HEAD is on it, or it was amended
+		if in != FateNowhere { // the branch of the handover: HEAD is on it, or it was amended
 			held = ref
 		}
 	}
@@ -82,13 +82,13 @@ func (r *Handover) Fate(ctx context.Context, w Work) (Fate, error) {
 	return Fate{How: FateNowhere}, nil
 }
 
-// ofSession reports whether a ref is the branch of a session, here or in a remote.
+// ofSession reports whether a ref is the branch of a session, in this repository or in a remote.
 func ofSession(ref string) bool {
 	return strings.HasPrefix(ref, refs.BranchPrefix) ||
 		strings.HasPrefix(ref, "refs/remotes/") && strings.Contains(ref, "/wfs/")
 }
 
-// preferred sorts a branch first, then its counterparts in remotes.
+// preferred sorts refs: the branch `first`, then its remote-tracking branches, then all others.
 func preferred(refs []string, first string) []string {
 	rank := func(ref string) int {
 		switch {
@@ -103,7 +103,7 @@ func preferred(refs []string, first string) []string {
 	return refs
 }
 
-// sameBranch reports whether a ref is a branch, or its counterpart in a remote.
+// sameBranch reports whether a ref is the given branch or one of its remote-tracking branches.
 func sameBranch(ref, branch string) bool {
 	if ref == branch || branch == "" {
 		return ref == branch
@@ -122,7 +122,7 @@ func shortRef(ref string) string {
 	return ref
 }
 
-// counterparts returns those of the named branches that exist, and the branches of remotes with the same names.
+// counterparts returns those of the named branches that exist, and their remote-tracking branches.
 func (r *Handover) counterparts(ctx context.Context, names ...string) ([]string, error) {
 	remotes, err := r.Refs.RefsBelow(ctx, "refs/remotes")
 	if err != nil {
@@ -152,12 +152,12 @@ func (r *Handover) counterparts(ctx context.Context, names ...string) ([]string,
 	return list, nil
 }
 
-// WithoutDocuments is a pathspec without a session's documents, which a handover leaves out.
+// WithoutDocuments is a pathspec for everything except a session's documents, which a handover leaves out.
 var WithoutDocuments = []string{"--", ".", ":(exclude)" + WorkDir}
 
-// HasChanges reports whether a branch has the changes of a commit since their merge base: FateNothing if there are
-// none, FateSquashed if the branch has the same files now, or has a commit with the same patch, and FateNowhere
-// otherwise.
+// HasChanges reports whether a branch has the changes that a commit made since the merge base of the two. The result is
+// FateNothing if there are no changes, FateSquashed if the branch has the same files now or a commit with the same
+// patch, and otherwise FateNowhere.
 func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch string) (FateHow, error) {
 	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
@@ -174,7 +174,7 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 	if len(changed) == 0 {
 		return FateNothing, nil
 	}
-	differ, err := r.namesBetween(ctx, string(work), string(tip)) // sorted by bytes
+	differ, err := r.namesBetween(ctx, string(work), string(tip)) // sorted by bytes, as BinarySearch needs
 	if err != nil {
 		return "", err
 	}
@@ -190,7 +190,8 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 	if err != nil || len(ours) == 0 {
 		return FateNowhere, err
 	}
-	// A commit with the same patch changes all of the files, so also the first one.
+	// A commit with the same patch changes all of the files, so it is enough to read the commits that change the first
+	// one.
 	theirs, err := r.patchIDs(ctx, slices.Concat([]string{"log", "--full-diff", "--format=commit %H"}, patch,
 		[]string{string(base) + ".." + string(tip), "--", ":(literal)" + changed[0]}))
 	if err != nil {
@@ -202,14 +203,15 @@ func (r *Handover) HasChanges(ctx context.Context, work session.Commit, branch s
 	return FateNowhere, nil
 }
 
-// namesBetween returns the paths that differ between two commits.
+// namesBetween returns the paths that differ between two commits. args may also have a pathspec.
 func (r *Handover) namesBetween(ctx context.Context, args ...string) ([]string, error) {
 	diff := []string{"diff-tree", object.EverySubmodule, "-r", "-z", "--name-only", "--no-renames"}
 	out, err := r.Git.Ask(ctx, append(diff, args...)...)
 	return gitcmd.SplitZ(out), err
 }
 
-// patchIDs returns the ids of the patches that a git command prints, which ignore line numbers and white space.
+// patchIDs returns the ids (git patch-id) of the patches that a git command prints. They do not depend on line numbers
+// and white space.
 func (r *Handover) patchIDs(ctx context.Context, args []string) ([]string, error) {
 	in, out := io.Pipe()
 	failed := make(chan error, 1)

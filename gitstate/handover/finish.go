@@ -15,14 +15,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrBranchExists is the error if the branch for a handover already exists.
+// ErrBranchExists is the error if the branch to be created for a handover exists already.
 var ErrBranchExists = errors.New("the branch already exists")
 
-// ErrBranchInUse is the error if a work tree checked out the branch of a handover while its commit was being made.
+// ErrBranchInUse is the error if a work tree has checked out the branch of a handover while wfs was making its commit.
 var ErrBranchInUse = errors.New("another work tree checked out the new branch before it had a commit")
 
-// HookChangedError means that one of the user's hooks changed the files to commit. wfs hands over exactly the files
-// that the gates judged, or nothing.
+// HookChangedError means that one of the user's hooks has changed the files to be committed. wfs hands over exactly the
+// files that the gates judged, or nothing.
 type HookChangedError struct{ Paths []string }
 
 func (e *HookChangedError) Error() string {
@@ -34,10 +34,10 @@ func (e *HookChangedError) Error() string {
 }
 
 // CommitOnto makes one commit on a new branch (a full name) that starts at base, with the user's hooks, signing and
-// identity. It uses a private git directory: HEAD, index and work tree do not change, and hooks see the work tree. The
-// commit has exactly the given tree; if hooks changed it, the error is a *HookChangedError. Hooks may change the
-// message. After an error the branch is removed, unless others use it. The error has the output of hooks and signing
-// programs, which have no terminal to ask questions on.
+// identity. It uses a private git directory, so HEAD, index and work tree do not change; hooks see the work tree. The
+// commit has exactly the given tree. If a hook changes the tree, the error is a *HookChangedError; hooks may change the
+// message. After an error, CommitOnto removes the branch again, unless another process uses it. The error contains the
+// output of hooks and signing programs, since these have no terminal to ask questions on.
 func (r *Handover) CommitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
 	if !strings.HasPrefix(branch, "refs/heads/") {
@@ -58,8 +58,8 @@ func (r *Handover) CommitOnto(ctx context.Context, branch string, base session.C
 	return commit, nil
 }
 
-// unused returns ErrBranchInUse if a work tree is on a branch: it has the files of the base, and its next commit would
-// undo the handed-over changes.
+// unused returns ErrBranchInUse if a work tree has checked out a branch: that work tree has the files of the base, and
+// its next commit would undo the changes that were handed over.
 func (r *Handover) unused(ctx context.Context, branch string) error {
 	on, err := r.Trees.On(ctx, branch)
 	if err == nil && len(on) > 0 {
@@ -68,6 +68,7 @@ func (r *Handover) unused(ctx context.Context, branch string) error {
 	return err
 }
 
+// CreateBranch durably creates a branch (a full name) at base. The error wraps ErrBranchExists if it exists.
 func (r *Handover) CreateBranch(ctx context.Context, branch string, base session.Commit) error {
 	exists := func() error {
 		if tip, err := r.Refs.Ref(ctx, branch); err != nil || tip == "" {
@@ -92,9 +93,9 @@ func (r *Handover) CreateBranch(ctx context.Context, branch string, base session
 	return nil
 }
 
-// dropBranch removes the branch of a failed handover. While hooks ran, others could use it: it stays if it is neither
-// at its base nor at our commit, if any, or if a work tree is on it. For that work tree, it is moved back to its base,
-// where it was when it was checked out.
+// dropBranch removes the branch of a failed handover. While hooks ran, other processes could use the branch. So it
+// stays if it has a commit other than base and made (the commit of wfs, "" for none), or if a work tree has it checked
+// out. In the latter case, dropBranch moves it back to base, where it was when that work tree checked it out.
 func (r *Handover) dropBranch(ctx context.Context, branch string, base, made session.Commit) error {
 	tip, err := r.Refs.Ref(ctx, branch)
 	if err != nil || tip == "" {
@@ -120,7 +121,7 @@ func (r *Handover) dropBranch(ctx context.Context, branch string, base, made ses
 	return r.Refs.Move(ctx, session.RefMove{Ref: branch, Old: tip}, "")
 }
 
-// commitOnto makes the commit of CommitOnto. If a commit was made although there is an error, it returns both.
+// commitOnto makes the commit for CommitOnto. If it made a commit in spite of an error, it returns both.
 func (r *Handover) commitOnto(ctx context.Context, branch string, base session.Commit, tree session.Tree,
 	message string) (session.Commit, error) {
 	v, err := r.Git.Answers.Version(ctx)
@@ -140,8 +141,9 @@ func (r *Handover) commitOnto(ctx context.Context, branch string, base session.C
 	if err := os.WriteFile(file, []byte(message), 0o600); err != nil {
 		return "", err
 	}
-	// --cleanup=whitespace is git's default for a message from a file; `strip` in the user's configuration would remove
-	// lines that begin with a '#'. Maintenance would run in a git directory that is about to be removed.
+	// --cleanup=whitespace is git's default for a message from a file; without it, `strip` in the user's configuration
+	// would remove lines that begin with a '#'. Maintenance is off because it would run in a git directory that is
+	// about to be removed.
 	args := append(v.FsyncArgs(), "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "i18n.commitEncoding=UTF-8",
 		"-c", "core.splitIndex=false", "commit", "--quiet", "--allow-empty", "--cleanup=whitespace", "--file="+file)
 	if _, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: dir, User: true, Refs: []string{branch}}, args...); err != nil {
@@ -160,8 +162,8 @@ func (r *Handover) commitOnto(ctx context.Context, branch string, base session.C
 	return tip, r.Refs.SyncRef(branch, true)
 }
 
-// unhooked returns a *HookChangedError if hooks made another commit than the requested one; also that commit, if its
-// only parent is the base.
+// unhooked returns a *HookChangedError if hooks have made another commit than the requested one. It also returns the id
+// of that commit if its only parent is base.
 func (r *Handover) unhooked(ctx context.Context, base, tip session.Commit, tree session.Tree) (session.Commit, error) {
 	info, err := r.Objects.CommitInfo(ctx, tip)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package handover makes the commit that finish hands over, and finds out where it is later.
+// Package handover makes the commit that finish hands over, and later finds out where that work is.
 package handover
 
 import (

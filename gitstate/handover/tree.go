@@ -9,14 +9,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// WorkDir is the directory in the work tree with a session's documents. Handovers leave it out.
+// WorkDir is the directory in the work tree that has a session's documents. Handovers leave it out.
 const WorkDir = ".workflow"
 
-// ErrOverlap matches every *OverlapError.
+// ErrOverlap is matched by every *OverlapError (errors.Is).
 var ErrOverlap = errors.New("the session changed your uncommitted files")
 
-// OverlapError lists the files in which the session's work cannot be separated from the uncommitted changes at its
-// start.
+// OverlapError lists the files in which the session's work cannot be separated from the changes that were uncommitted
+// when the session began.
 type OverlapError struct{ Paths []string }
 
 func (e *OverlapError) Error() string {
@@ -27,9 +27,10 @@ func (e *OverlapError) Error() string {
 // Is makes errors.Is(err, ErrOverlap) true.
 func (e *OverlapError) Is(target error) bool { return target == ErrOverlap }
 
-// HandoverTree returns the tree that finish hands over: the gated tree, with the .workflow of the base (usually none)
-// and, if carried is given, without the changes from base to carried. An *OverlapError lists the files in which these
-// changes cannot be removed.
+// HandoverTree returns the tree that finish hands over. It is the gated tree, but its .workflow is that of base, which
+// usually has none. If carried is given (base with the changes that were uncommitted when the session began), the
+// changes from base to carried are removed. If they cannot be removed from some files, the error is an *OverlapError
+// with these files.
 func (r *Handover) HandoverTree(ctx context.Context, gated session.Tree, base, carried session.Tree) (session.Tree,
 	error) {
 	tree := gated
@@ -56,8 +57,8 @@ func (r *Handover) HandoverTree(ctx context.Context, gated session.Tree, base, c
 	return r.Objects.WithEntry(ctx, tree, theirs)
 }
 
-// withoutChange removes the changes from base to carried from a tree: by a three-way merge with carried as the common
-// ancestor, without a work tree.
+// withoutChange removes the changes from base to carried from a tree. It uses a three-way merge, with carried as the
+// common ancestor, and needs no work tree.
 func (r *Handover) withoutChange(ctx context.Context, tree, base, carried session.Tree) (session.Tree, error) {
 	const ident = "wfs <wfs@localhost>"
 	start := r.Objects.NewCommit(string(carried), nil, ident, 0, "wfs: the session began")

@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Show returns the content of a file of a tree, nil if the tree has no such file.
+// Show returns the content of a file in a tree, nil if the tree has no such file.
 func (r *Store) Show(ctx context.Context, tree session.Tree, name string) ([]byte, error) {
 	e := Entry{Mode: ModeTree, ID: string(tree)}
 	for part := range strings.SplitSeq(name, "/") {
@@ -32,7 +32,7 @@ func (r *Store) Show(ctx context.Context, tree session.Tree, name string) ([]byt
 	return data, err
 }
 
-// CommitInfo is the readable part of a commit.
+// CommitInfo has the parts of a commit that wfs reads.
 type CommitInfo struct {
 	Subject string
 	Body    string // the message after the subject, with trailers
@@ -88,19 +88,19 @@ func parseCommit(data []byte) (CommitInfo, error) {
 	if info.Tree == "" {
 		return info, errors.New("it has no tree")
 	}
-	// Like git: the subject is the first paragraph, joined to one line.
+	// Like git, take the first paragraph as the subject, joined to one line.
 	subject, body, _ := strings.Cut(strings.TrimLeft(message, "\n"), "\n\n")
 	info.Subject = strings.Join(strings.FieldsFunc(subject, func(c rune) bool { return c == '\n' }), " ")
 	info.Body = strings.TrimLeft(body, "\n")
 	return info, nil
 }
 
-// Entry is one line of a tree object.
+// Entry is an entry of a tree object.
 type Entry struct{ Mode, Name, ID string }
 
 func (e Entry) isTree() bool { return e.Mode == ModeTree }
 
-// The modes of tree entries, as git prints them in its raw formats.
+// The modes of tree entries, as git prints them in its raw formats (`--raw`, ls-tree).
 const (
 	ModeTree    = "040000"
 	ModeExec    = "100755"
@@ -142,7 +142,7 @@ func parseTree(data []byte, idBytes int) ([]Entry, error) {
 	return entries, nil
 }
 
-// Entry returns the entry with that name at the top of a tree; the zero value if there is none.
+// Entry returns the entry with that name at the top of a tree, or the zero value if there is none.
 func (r *Store) Entry(ctx context.Context, t session.Tree, name string) (Entry, error) {
 	entries, err := r.Tree(ctx, t)
 	for _, e := range entries {
@@ -153,8 +153,8 @@ func (r *Store) Entry(ctx context.Context, t session.Tree, name string) (Entry, 
 	return Entry{}, err
 }
 
-// WithEntry returns the tree with entry e at its top, which replaces an entry of the same name; a Mode of "" only
-// removes that. The new tree is durable.
+// WithEntry returns a tree with the entry e at its top instead of an entry of the same name. If the Mode of e is "", it
+// only removes the entry of that name. The new tree is stored durably.
 func (r *Store) WithEntry(ctx context.Context, t session.Tree, e Entry) (session.Tree, error) {
 	entries, err := r.Tree(ctx, t)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Store) WithEntry(ctx context.Context, t session.Tree, e Entry) (session
 	return session.Tree(o.ID), r.WriteObjects(ctx, o)
 }
 
-// PutEntry is WithEntry for the entries of a tree.
+// PutEntry does for a list of entries what WithEntry does for a tree.
 func PutEntry(entries []Entry, e Entry) []Entry {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(old Entry) bool { return old.Name == e.Name })
 	if e.Mode != "" {
@@ -176,7 +176,7 @@ func PutEntry(entries []Entry, e Entry) []Entry {
 	return entries
 }
 
-// File returns a file of a ledger commit, nil if it has none of that name.
+// File returns a file of a ledger commit, nil if the commit has no file of that name.
 func (r *Store) File(ctx context.Context, ledger session.Commit, name string) ([]byte, error) {
 	tree, err := r.TreeOf(ctx, ledger)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// TreeChange is one difference between two trees, as git lists it.
+// TreeChange is a difference between two trees at one path, as git lists it.
 type TreeChange struct {
 	session.Change
-	OldMode, NewMode string // ModeNone if there is no file
+	OldMode, NewMode string // ModeNone if that tree has no file there
 	OldID, NewID     string
 }
 
@@ -24,6 +24,7 @@ func (r *Store) Changes(ctx context.Context, from, to session.Tree) ([]session.C
 	return PlainChanges(list), err
 }
 
+// PlainChanges returns the changes without modes and ids.
 func PlainChanges(list []TreeChange) []session.Change {
 	var changes []session.Change
 	for _, c := range list {
@@ -32,7 +33,7 @@ func PlainChanges(list []TreeChange) []session.Change {
 	return changes
 }
 
-// Lines counts the added and removed lines between two trees, by file.
+// Lines returns the numbers of lines that were added and removed between two trees, by file.
 func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
 	out, err := r.Git.Ask(ctx, "diff-tree", EverySubmodule, "-r", "-z", "--numstat", "--no-renames",
 		"--no-ext-diff", "--no-textconv",
@@ -54,11 +55,12 @@ func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.Fil
 	return files, nil
 }
 
-// EverySubmodule makes git compare submodules like all other entries. Without it, git reads submodule.<name>.ignore,
-// which an agent can set, from the configuration and from the .gitmodules of the work tree, and fails if it cannot
-// parse the latter.
+// EverySubmodule makes git compare submodules like all other entries. Without it, git reads submodule.<name>.ignore
+// from the configuration and from the .gitmodules of the work tree. An agent can set that, and git fails if it cannot
+// parse the .gitmodules.
 const EverySubmodule = "--ignore-submodules=none"
 
+// DiffTrees lists the differences between two trees with modes and ids, without renames. "" is the empty tree.
 func (r *Store) DiffTrees(ctx context.Context, from, to session.Tree) ([]TreeChange, error) {
 	from, to = r.OrEmpty(from), r.OrEmpty(to)
 	if from == to {
@@ -74,7 +76,8 @@ func (r *Store) DiffTrees(ctx context.Context, from, to session.Tree) ([]TreeCha
 	return ParseRaw(out)
 }
 
-// ParseRaw parses the output of `--raw -z`: ":<mode> <mode> <id> <id> <status>" and the path, each followed by a NUL.
+// ParseRaw parses git's output for `--raw -z`: for each change ":<mode> <mode> <id> <id> <status>" and the path, each
+// followed by a NUL byte.
 func ParseRaw(out []byte) ([]TreeChange, error) {
 	fields := gitcmd.SplitZ(out)
 	if len(fields)%2 != 0 {
@@ -91,8 +94,8 @@ func ParseRaw(out []byte) ([]TreeChange, error) {
 	return changes, nil
 }
 
-// NewFiles returns the paths of files below root that changes have added or modified. Symbolic links and submodules are
-// left out.
+// NewFiles returns the paths, below root, of the files that changes add or modify. It omits symbolic links and
+// submodules.
 func NewFiles(root string, changes []TreeChange) (files []string) {
 	for _, c := range changes {
 		if c.NewMode != ModeNone && c.NewMode != ModeLink && c.NewMode != ModeGitlink {

@@ -14,8 +14,8 @@ type FileOf struct {
 	Data []byte
 }
 
-// FilesOf returns the files of a tree that are missing or different in another one; "" is the empty tree. It returns an
-// error if one of them is a symbolic link or a submodule.
+// FilesOf returns the files of `tree` that are missing or different in the tree `without`; for that, "" is the empty
+// tree. It returns an error if one of these files is a symbolic link or a submodule.
 func (r *Store) FilesOf(ctx context.Context, tree, without session.Tree) ([]FileOf, error) {
 	changes, err := r.DiffTrees(ctx, without, tree)
 	if err != nil {

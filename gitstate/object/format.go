@@ -15,8 +15,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// IndexChanges lists the differences between the files of two indexes. Entries with conflicts, or without content,
-// count as missing.
+// IndexChanges lists the differences between the files of two indexes. Entries with conflicts, and entries without
+// content (`git add -N`), count as missing files.
 func (r Format) IndexChanges(before, now *Index) (changes []TreeChange) {
 	files := func(x *Index) []IndexEntry {
 		absent := func(e IndexEntry) bool { return e.Stage != 0 || e.Intended }
@@ -73,7 +73,7 @@ func (r Format) OrEmpty(t session.Tree) session.Tree {
 	return session.Tree(fmt.Sprintf("%x", h.Sum(nil)))
 }
 
-// Parsed parses the content of an index file; nil if only git can read it.
+// Parsed parses the content of an index file. It returns nil if only git can read it.
 func (r Format) Parsed(data []byte) *Index {
 	if x, ok := ParseIndex(data, r.IDLength()/2); ok {
 		return x
@@ -81,13 +81,13 @@ func (r Format) Parsed(data []byte) *Index {
 	return nil
 }
 
-// EncodeIndex completes the file of an index: it appends the cached trees and the checksum to the entries in Data.
+// EncodeIndex completes Data of an index, which ends with the entries: it appends the cached trees and the checksum.
 func (r Format) EncodeIndex(x *Index) {
 	notes := x.Cached.Append(nil)
 	data := append(x.Data[:x.End], "TREE"...)
 	data = append(binary.BigEndian.AppendUint32(data, uint32(len(notes))), notes...)
 	sum := make([]byte, r.IDLength()/2)
-	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // else index.skipHash is set
+	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // if the old checksum is zero, index.skipHash is set
 		h := r.NewHash()
 		h.Write(data)
 		sum = h.Sum(nil)
@@ -96,7 +96,8 @@ func (r Format) EncodeIndex(x *Index) {
 	x.Sum = x.Data[len(x.Data)-len(sum):]
 }
 
-// Doubt changes the sizes and times of some files in a private index, so that git reads these files again.
+// Doubt writes a private index in which the sizes and times of some files are wrong, so that git reads these files
+// again.
 func (r Format) Doubt(path string, x *Index, files []string) error {
 	if len(files) == 0 {
 		return nil
@@ -108,7 +109,7 @@ func (r Format) Doubt(path string, x *Index, files []string) error {
 			}
 		}
 	}
-	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // else index.skipHash is set
+	if len(bytes.Trim(x.Sum, "\x00")) > 0 { // if the old checksum is zero, index.skipHash is set
 		h := r.NewHash()
 		h.Write(x.Data[:len(x.Data)-len(x.Sum)])
 		copy(x.Sum, h.Sum(nil))
@@ -116,6 +117,7 @@ func (r Format) Doubt(path string, x *Index, files []string) error {
 	return durable.WriteCache(path, x.Data, 0o600)
 }
 
+// NewHash returns the hash function for object ids.
 func (r Format) NewHash() hash.Hash {
 	if r == "sha256" {
 		return sha256.New()
@@ -123,9 +125,10 @@ func (r Format) NewHash() hash.Hash {
 	return sha1.New()
 }
 
-// Zero is the object id that means "does not exist".
+// Zero returns the object id for "does not exist".
 func (r Format) Zero() string { return strings.Repeat("0", r.IDLength()) }
 
+// NewObject returns an object of a kind ("blob", "tree" or "commit") with its id.
 func (r Format) NewObject(kind string, data []byte) Object {
 	h := r.NewHash()
 	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
@@ -133,7 +136,7 @@ func (r Format) NewObject(kind string, data []byte) Object {
 	return Object{kind, hex.EncodeToString(h.Sum(nil)), data}
 }
 
-// NewTree encodes entries as a tree object, in git's order: a directory sorts as if its name ended in a slash.
+// NewTree encodes entries as a tree object, in git's order: a directory is sorted as if its name ended in a slash.
 func (r Format) NewTree(entries []Entry) (Object, error) {
 	key := func(e Entry) string {
 		if e.isTree() {
@@ -155,7 +158,7 @@ func (r Format) NewTree(entries []Entry) (Object, error) {
 	return r.NewObject("tree", b.Bytes()), nil
 }
 
-// NewCommit encodes a commit. Author and committer are the same, with the same time, in UTC.
+// NewCommit encodes a commit. Author and committer are both ident, at the time `at` (Unix seconds, UTC).
 func (r Format) NewCommit(tree string, parents []session.Commit, ident string, at int64, message string) Object {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "tree %s\n", tree)
@@ -168,10 +171,11 @@ func (r Format) NewCommit(tree string, parents []session.Commit, ident string, a
 	return r.NewObject("commit", b.Bytes())
 }
 
-// Format is the hash function of a repository's object ids, "sha1" or "sha256". Its methods encode objects and indexes.
+// Format is the name of the hash function for a repository's object ids, "sha1" or "sha256". Its methods encode objects
+// and indexes.
 type Format string
 
-// IDLength is the number of hexadecimal digits of object ids.
+// IDLength returns the number of hexadecimal digits of object ids.
 func (f Format) IDLength() int { return 2 * f.NewHash().Size() }
 
 // RawID returns an object id in its binary form, as in packs and indexes.

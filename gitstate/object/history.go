@@ -14,11 +14,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// History answers questions about commits and their ancestry with git commands.
+// History runs git commands that read commits and their ancestry.
 type History struct{ Git *gitcmd.Git }
 
-// Bundle writes a git bundle of some refs and everything that they reach, except for everything that `without` reaches;
-// "" excludes nothing.
+// Bundle writes a git bundle: some refs and all objects that they reach, except the objects that the commit `without`
+// reaches. If `without` is "", it excludes nothing.
 func (r *History) Bundle(ctx context.Context, refs []string, without session.Commit, out io.Writer) error {
 	args := append([]string{"bundle", "create", "--quiet", "-"}, refs...)
 	if without != "" {
@@ -31,7 +31,7 @@ func (r *History) Bundle(ctx context.Context, refs []string, without session.Com
 	return err
 }
 
-// Bundled reports whether a file is a bundle that has these refs at their Old commits.
+// Bundled reports whether a file is a bundle in which each of these refs points to its Old commit.
 func (r *History) Bundled(ctx context.Context, file string, refs []session.RefMove) bool {
 	out, err := r.Git.Ask(ctx, "bundle", "list-heads", file)
 	heads := "\n" + string(out)
@@ -49,14 +49,15 @@ func (r *History) MergeBase(ctx context.Context, a, b session.Commit) (session.C
 	return session.Commit(strings.TrimSpace(string(out))), err
 }
 
-// Conflicts lists the paths in which two commits conflict. tried is false if git could not test it: before 2.38 it
-// needs a work tree.
+// Conflicts lists the paths in which a merge of two commits would conflict. tried is false if git could not merge them:
+// before git 2.38, a merge needs a work tree.
 func (r *History) Conflicts(ctx context.Context, a, b session.Commit) (paths []string, tried bool) {
 	_, paths, err := r.MergeTrees(ctx, a, b)
 	return paths, err == nil
 }
 
-// Weight returns roughly how many bytes of disk space git can free once some refs are deleted. It ignores reflogs.
+// Weight returns roughly how many bytes of disk space git can free after some refs are deleted. It ignores that reflogs
+// may keep objects.
 func (r *History) Weight(ctx context.Context, refs []string) (int64, error) {
 	if len(refs) == 0 {
 		return 0, nil
@@ -73,7 +74,8 @@ func (r *History) Weight(ctx context.Context, refs []string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 }
 
-// MergeTrees merges two commits without a work tree, and lists the paths in which they conflict. It needs git 2.38.
+// MergeTrees merges two commits without a work tree. It returns the merged tree and the paths with conflicts. It needs
+// git 2.38.
 func (r *History) MergeTrees(ctx context.Context, a, b session.Commit, settings ...string) (merged session.Tree,
 	conflicts []string, err error) {
 	args := append(settings, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", string(a), string(b))
@@ -88,7 +90,8 @@ func (r *History) MergeTrees(ctx context.Context, a, b session.Commit, settings 
 // ErrNoRevision is the error for a name that git cannot resolve to a commit.
 var ErrNoRevision = errors.New("no such commit")
 
-// Resolve returns the commit of a revision, in any form that git accepts, or ErrNoRevision.
+// Resolve returns the commit that a revision names, in any form that git accepts. The error wraps ErrNoRevision if git
+// finds none.
 func (r *History) Resolve(ctx context.Context, rev string) (session.Commit, error) {
 	out, err := r.Git.Ask(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
 	if failed := gitcmd.Failed(err); failed != nil {
@@ -109,8 +112,8 @@ func (r *History) IsAncestor(ctx context.Context, a, b session.Commit) (bool, er
 	return err == nil, err
 }
 
-// Exists reports whether a commit, its tree and its history are complete. History that other refs reach is assumed to
-// be; the commit's own tree is always checked.
+// Exists reports whether a commit, its tree and its history are complete. It assumes that history is complete if other
+// refs reach it, but always checks the commit's own tree.
 func (r *History) Exists(ctx context.Context, c session.Commit) (bool, error) {
 	for _, how := range [][]string{{"--no-walk", string(c)}, {string(c), "--not", "--all"}} {
 		_, err := r.Git.Ask(ctx, append([]string{"rev-list", "--objects", "--quiet"}, how...)...)
@@ -124,7 +127,8 @@ func (r *History) Exists(ctx context.Context, c session.Commit) (bool, error) {
 	return true, nil
 }
 
-// saysMissing reports whether git's error means that an object is missing, not that git could not look.
+// saysMissing reports whether an error message of git says that an object is missing, and not that git could not look
+// for it.
 func saysMissing(stderr string) bool {
 	for _, s := range []string{"missing ", "bad object", "bad tree object", "bad revision", "Failed to traverse parents",
 		"ould not read ", "nable to read tree"} {
@@ -135,7 +139,7 @@ func saysMissing(stderr string) bool {
 	return false
 }
 
-// DiffOptions select how a difference is shown.
+// DiffOptions says how DiffTo shows a difference.
 type DiffOptions struct {
 	Stat     bool // files and numbers of changed lines instead of the lines
 	NameOnly bool // files only

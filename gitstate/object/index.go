@@ -27,8 +27,8 @@ type IndexInfo struct {
 	Gitlinks []string // paths of submodules and nested repositories
 }
 
-// ReadIndex reads an index file. A missing one is empty; git first rewrites in full one that only it can read (split,
-// sparse).
+// ReadIndex reads an index file. If the file is missing, the index is empty. If only git can read its format (split or
+// sparse), git first rewrites a copy in full.
 func (r *Store) ReadIndex(ctx context.Context, path string) (*Index, error) {
 	data, info, err := readWhole(path)
 	if err != nil || info == nil {
@@ -44,6 +44,7 @@ func (r *Store) ReadIndex(ctx context.Context, path string) (*Index, error) {
 	return x, nil
 }
 
+// flattened lets git rewrite a copy of an index in a format that this package can read.
 func (r Format) flattened(ctx context.Context, git *gitcmd.Git, path string, data []byte) (*Index, error) {
 	if err := durable.MkdirAll(git.PrivateDir()); err != nil {
 		return nil, err
@@ -83,20 +84,20 @@ func (i *IndexInfo) note(gitlink, unmerged bool, name string) {
 // Index is a parsed index file. It shares the file's bytes.
 type Index struct {
 	Entries []IndexEntry
-	Cached  *cachedTree // trees of its directories, nil if git cached none
-	At      time.Time   // when its file was written, or when wfs began to read the files in it
-	Written int64       // At in Unix seconds; 0 for none
+	Cached  *cachedTree // the trees of its directories, nil if git has cached none
+	At      time.Time   // when the file was written, or when wfs began to read the files that it lists
+	Written int64       // At in Unix seconds; 0 if there is no file
 	Data    []byte      // content of the file
 	Sum     []byte      // checksum at the end of Data
 	Version uint32
 	End     int    // end of the entries in Data
 	Special bool   // it has extensions that this package cannot write
-	CopyTo  string // see Store
+	CopyTo  string // the path to which Store writes the index, "" if that is done or not needed
 }
 
 type IndexEntry struct {
 	Mode     uint32
-	Stat     []byte // size, times and so on of the file when git read it
+	Stat     []byte // size, times and other stat data of the file when git read it
 	ID       []byte
 	Name     []byte
 	at       int // offset in Data
@@ -105,10 +106,11 @@ type IndexEntry struct {
 	Unseen   bool // git ignores changes of the file: assume-unchanged, or skip-worktree
 }
 
-// cachedTree is git's cache of the tree of one directory of an index, valid until an entry below it changes.
+// cachedTree is git's cache of the tree of one directory in an index. It is valid until an entry in or below the
+// directory changes.
 type cachedTree struct {
 	name    string
-	entries int // in it and below, -1 if the tree is unknown
+	entries int // number of entries in it and below; -1 if the tree is not cached
 	id      []byte
 	dirs    []*cachedTree
 }
@@ -120,6 +122,7 @@ const (
 	indexDir     = 0o040000
 )
 
+// Info summarizes the index.
 func (x *Index) Info() IndexInfo {
 	var info IndexInfo
 	if x.Cached != nil && x.Cached.entries >= 0 {
@@ -200,11 +203,12 @@ func ParseIndex(data []byte, idSize int) (*Index, bool) {
 	return x, len(rest) == 0
 }
 
-// dispensable are extensions that only help git to read the file in parts, or to undo the resolution of a conflict.
+// dispensable are extensions that wfs may drop: they only help git to read the file in parts, or to undo the resolution
+// of a conflict.
 var dispensable = []string{"EOIE", "IEOT", "REUC"}
 
-// ParseIndexEntry parses the part of an entry before its name: stat data, object id, flags. size is its length in
-// bytes.
+// ParseIndexEntry parses the part of an entry before its name: stat data, object id, flags. size is the length of that
+// part in bytes.
 func ParseIndexEntry(b []byte, idSize int) (e IndexEntry, size int, ok bool) {
 	size = 40 + idSize + 2
 	if len(b) < size {
@@ -227,6 +231,7 @@ func ParseIndexEntry(b []byte, idSize int) (e IndexEntry, size int, ok bool) {
 // maxDepth limits the depth of nested directories in an index.
 const maxDepth = 2000
 
+// parseCachedTree parses the cached tree at the start of b, with the trees below it, and returns the rest of b.
 func parseCachedTree(b []byte, idSize, depth int) (t *cachedTree, rest []byte, ok bool) {
 	name, b, ok := bytes.Cut(b, []byte{0})
 	line, b, ok2 := bytes.Cut(b, []byte("\n"))
@@ -253,7 +258,7 @@ func parseCachedTree(b []byte, idSize, depth int) (t *cachedTree, rest []byte, o
 	return t, b, true
 }
 
-// offset decodes the variable-width integer of pack offsets; length is 0 if it is incomplete.
+// offset decodes the variable-width integer of pack offsets. length is its size in bytes, or 0 if it is incomplete.
 func offset(b []byte) (value, length int) {
 	for i, c := range b {
 		if i > 4 {
@@ -268,7 +273,8 @@ func offset(b []byte) (value, length int) {
 	return 0, 0
 }
 
-// Store writes the private copy of an index, so that git can read it, unless it is written.
+// Store writes an index to its path CopyTo, so that git can read the private copy. It does nothing if the copy was
+// written already, or if CopyTo is "".
 func (x *Index) Store() error {
 	to := x.CopyTo
 	if x.CopyTo = ""; to == "" {
@@ -277,11 +283,11 @@ func (x *Index) Store() error {
 	if err := durable.WriteCache(to, x.Data, 0o600); err != nil {
 		return err
 	}
-	// git compares this time with those of files to find files that may have changed since
+	// git compares this time with the times of files, to find those that may have changed since
 	return os.Chtimes(to, x.At, x.At)
 }
 
-// readWhole returns the content and the FileInfo of a file; nil if it does not exist.
+// readWhole returns the content and the FileInfo of a file, or nil for both if the file does not exist.
 func readWhole(path string) ([]byte, fs.FileInfo, error) {
 	in, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -301,14 +307,14 @@ func readWhole(path string) ([]byte, fs.FileInfo, error) {
 	return data.Bytes(), st, err
 }
 
-// WriteTree writes the tree of a private index. Git checks that all of its objects exist.
+// WriteTree writes the tree of a private index, and returns its id. Git checks that all objects in it exist.
 func (r *Store) WriteTree(ctx context.Context, index string) (session.Tree, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index)}, "write-tree")
 	return session.Tree(bytes.TrimSpace(out)), err
 }
 
-// RemoveLeftovers removes a private index and its lock. Callers hold the lock of the work tree, so these files are from
-// a process that was killed.
+// RemoveLeftovers removes a private index and its lock. The caller holds the lock of the work tree, so no running
+// process uses these files: a killed process left them.
 func RemoveLeftovers(index string) error {
 	for _, old := range []string{index, index + ".lock"} {
 		err := os.Remove(old)

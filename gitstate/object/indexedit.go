@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// IndexEdit replaces N entries of an index, beginning at From, by at most one.
+// IndexEdit replaces N entries of an index, beginning at the position From, by Entry, or by nothing if Entry is nil.
 type IndexEdit struct {
 	From, N int
 	Entry   *IndexEntry
 	Data    []byte // encoded Entry
 }
 
-// Position returns the position of a path in an index, or where it would be inserted, and the range of the entries
-// below it.
+// Position returns where a path is in an index: file is its entry, or with N = 0 the position at which it would be
+// inserted. below is the range of the entries below the path.
 func (x *Index) Position(p string) (file, below IndexEdit) {
 	at := func(name string) (int, bool) {
 		return slices.BinarySearchFunc(x.Entries, name, func(e IndexEntry, name string) int { return compare(e.Name, name) })
@@ -28,7 +28,8 @@ func (x *Index) Position(p string) (file, below IndexEdit) {
 	return file, below
 }
 
-// Offset returns where entry i begins in the file; for i = len(Entries), where the last one ends.
+// Offset returns the position of entry i in the file, in bytes. For i = len(Entries), it returns where the last entry
+// ends.
 func (x *Index) Offset(i int) int {
 	if i == len(x.Entries) {
 		return x.End
@@ -36,7 +37,7 @@ func (x *Index) Offset(i int) int {
 	return x.Entries[i].at
 }
 
-// Blocked reports whether an index has a file where a path needs a directory.
+// Blocked reports whether an index has a file at the path of one of p's parent directories.
 func (x *Index) Blocked(p string) bool {
 	for i := range len(p) {
 		if p[i] != '/' {
@@ -49,7 +50,7 @@ func (x *Index) Blocked(p string) bool {
 	return false
 }
 
-// AppendEntry appends an encoded entry to b (gitformat-index(5)).
+// AppendEntry appends an index entry to b, encoded as in gitformat-index(5).
 func AppendEntry(b []byte, f FileLook, mode uint32, id []byte, name string) []byte {
 	start := len(b)
 	for _, n := range []uint32{f.Changed, f.ChangedNano, f.Modified, f.ModifiedNano, f.device, f.Inode, mode, f.User,

@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// Comparable reports whether stat data suffice to compare files with an index: it has no submodules, conflicts, entries
-// without content (`git add -N`), or files whose changes git ignores.
+// Comparable reports whether stat data suffice to compare the files with an index. They do not if the index has
+// submodules, conflicts, entries without content (`git add -N`), or files whose changes git ignores.
 func (x *Index) Comparable() bool {
 	return x.Written > 0 && !slices.ContainsFunc(x.Entries, func(e IndexEntry) bool {
 		return e.Stage != 0 || e.Intended || e.Unseen || e.Mode&IndexType == IndexGitlink
 	})
 }
 
-// FileLook has the stat data that git stores of a file, each truncated to 32 bits.
+// FileLook has the stat data of a file that git stores in an index, each truncated to 32 bits.
 type FileLook struct {
 	Changed, ChangedNano, Modified, ModifiedNano, device, Inode, Mode, User, Group, Size uint32
 }
 
-// File types, as in stat and in the index.
+// The types of files in Mode, as in stat(2) and in the index.
 const (
 	KindRegular = 0o100000
 	KindLink    = 0o120000
 )
 
-// Unchanged reports whether a file is certainly the same as its entry. It is stricter than git, whose settings make it
-// ignore some differences. When git rewrites the index, it stores size 0 for a file that might have changed without a
-// trace: so size 0 counts only for the entry of an empty file.
+// Unchanged reports whether a file is certainly the same as its entry. It is stricter than git, which some settings
+// make ignore differences. When git rewrites the index, it stores size 0 for a file that might have changed without new
+// stat data. So an entry with size 0 counts as unchanged only if it is an empty file; empty is the id of that.
 func (x *Index) Unchanged(e *IndexEntry, f FileLook, empty []byte) bool {
 	switch f.Mode & IndexType {
 	case KindRegular:
@@ -44,8 +44,8 @@ func (x *Index) Unchanged(e *IndexEntry, f FileLook, empty []byte) bool {
 	return e.IsOf(f) && !x.Young(f) && (f.Size > 0 || bytes.Equal(e.ID, empty))
 }
 
-// Young reports whether a file with unchanged stat data may still have changed: it was modified in the second in which
-// reading the files began, or later ("racy git" in git's documentation).
+// Young reports whether a file may have changed although its stat data have not: it was modified in the second in which
+// wfs or git began to read the files for this index, or later (git's documentation calls this "racy git").
 func (x *Index) Young(f FileLook) bool {
 	newest := f.Modified
 	if f.ChangedNano == 0 { // times are whole seconds here, and a program can set the modification time back
@@ -54,16 +54,17 @@ func (x *Index) Young(f FileLook) bool {
 	return int64(newest) >= x.Written
 }
 
-// IsOf reports whether a file's stat data are the same as when git read it. Like git, it ignores the device number,
-// which may differ after each boot.
+// IsOf reports whether the stat data of a file are the same as when git wrote its entry. Like git, it ignores the
+// device number, which may change with each boot.
 func (e *IndexEntry) IsOf(f FileLook) bool {
 	n := func(i int) uint32 { return binary.BigEndian.Uint32(e.Stat[4*i:]) }
 	return n(0) == f.Changed && n(1) == f.ChangedNano && n(2) == f.Modified && n(3) == f.ModifiedNano &&
 		n(5) == f.Inode && n(7) == f.User && n(8) == f.Group && n(9) == f.Size
 }
 
-// Find returns the entry of a file with that name in a directory, nil if there is none, and the entries below a
-// directory with that name. All entries begin with the directory's path, which has skip bytes.
+// Find looks up a name in a directory. It returns the entry of the file with that name, nil if there is none, or the
+// entries below the directory with that name. entries are the directory's entries; each begins with the directory's
+// path, which has skip bytes.
 func Find(entries []IndexEntry, skip int, name string) (file *IndexEntry, below []IndexEntry) {
 	at := func(e IndexEntry, to string) int { return compare(e.Name[skip:], to) }
 	i, ok := slices.BinarySearchFunc(entries, name, at)
@@ -79,6 +80,7 @@ func Find(entries []IndexEntry, skip int, name string) (file *IndexEntry, below 
 	return nil, entries[first : first+end]
 }
 
+// compare compares a path with a name as git sorts them, byte by byte.
 func compare(a []byte, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -95,7 +97,7 @@ func (x *Index) Tracks(p string) bool {
 	return file != nil || len(below) > 0
 }
 
-// Marked lists the paths of an index whose changes git ignores.
+// Marked lists the paths of an index whose changes git is set to ignore.
 func (x *Index) Marked() (list []string) {
 	for _, e := range x.Entries {
 		if e.Unseen {

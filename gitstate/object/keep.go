@@ -15,20 +15,22 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// The contents of .keep files that wfs owns.
 const (
 	KeepMark  = "kept by wfs until a ref leads to it\n"
-	KeepByGit = "kept by git for wfs" // until the pack exists and is marked with KeepMark
+	KeepByGit = "kept by git for wfs" // until the pack is complete and wfs has marked it with KeepMark
 )
 
-// KeptPack is a pack that git does not remove before LetGo: it has a .keep file.
+// KeptPack is a pack with a .keep file, which git does not remove before LetGo.
 type KeptPack struct {
 	path string // without extension
 	lock *durable.Lock
 }
 
-// KeepPack keeps a pack, which may be added later.
+// KeepPack creates the .keep file of a pack, which may not exist yet, and locks it.
 func KeepPack(path string) (*KeptPack, error) {
-	// under a temporary name: a .keep file without KeepMark would stay forever after a kill
+	// Write it under a temporary name: if wfs is killed before KeepMark is written, an empty .keep file would stay
+	// forever.
 	f, err := os.CreateTemp(filepath.Dir(path), TempOfMark+"*")
 	if err != nil {
 		return nil, err
@@ -48,31 +50,32 @@ func KeepPack(path string) (*KeptPack, error) {
 	return &KeptPack{path, lock}, nil
 }
 
+// LetGo removes the .keep file, so that git manages the pack again.
 func (k *KeptPack) LetGo() {
 	if k != nil {
-		_ = k.lock.Release() // first: some systems do not remove open files
+		_ = k.lock.Release() // before the removal: some systems do not remove open files
 		_ = os.Remove(k.path + ".keep")
 	}
 }
 
-// keeping has the packs that this process has stored and that no ref reaches yet.
+// keeping lists the packs that this process has stored and that no ref reaches yet.
 type keeping struct {
 	mu    sync.Mutex
 	packs []*KeptPack
-	ids   []string // of the objects in packs
+	ids   []string // of the objects in these packs
 }
 
-// Loose objects up to this total size in bytes, and this number, are copied into the pack of a turn.
+// Loose objects up to this total size (in bytes) and up to this number are copied into the pack of a turn.
 const (
 	maxTaken     = 32 << 20
 	maxTakenMany = 4096
 )
 
-// errVanished means that objects disappeared right after they were stored, because git collects garbage at the same
+// errVanished means that objects disappeared right after they were stored, because git collected garbage at the same
 // time. A retry may succeed.
 var errVanished = errors.New("objects vanished while they were being saved: git gc is running at the same time")
 
-// vanished reports whether an error was caused by objects that disappeared.
+// vanished reports whether an operation failed because objects disappeared.
 func vanished(err error) bool {
 	var git *gitcmd.GitError
 	if !errors.As(err, &git) {
@@ -84,7 +87,7 @@ func vanished(err error) bool {
 			return true
 		}
 	}
-	// Git removed a directory for loose objects when it became empty.
+	// Git may also have removed a directory for loose objects because it became empty.
 	return strings.Contains(git.Stderr, "No such file or directory") &&
 		(strings.Contains(git.Stderr, "unable to write file") ||
 			strings.Contains(git.Stderr, "unable to create temporary file"))
@@ -93,7 +96,7 @@ func vanished(err error) bool {
 // MaxTries limits the attempts of an operation that fails because objects disappear.
 const MaxTries = 3
 
-// WithTries calls do, again up to MaxTries times if objects disappeared meanwhile.
+// WithTries calls do. If objects disappeared meanwhile, it calls it again, up to MaxTries times in all.
 func WithTries[T any](ctx context.Context, do func() (T, error)) (v T, err error) {
 	for try := 1; ; try++ {
 		v, err = do()
@@ -107,8 +110,8 @@ func WithTries[T any](ctx context.Context, do func() (T, error)) (v T, err error
 	return v, err
 }
 
-// TidyPacks removes files that killed wfs processes left in the pack directory: temporary files and marks without a
-// lock, and packs without an index.
+// TidyPacks removes files that killed wfs processes left in the pack directory: temporary files and .keep files that no
+// process has locked, and packs without an index.
 func (r *Packs) TidyPacks(dir string, files []os.DirEntry) {
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name())
@@ -126,7 +129,8 @@ func (r *Packs) TidyPacks(dir string, files []os.DirEntry) {
 	}
 }
 
-// tidyMark removes the .keep file of a killed wfs process, and its pack if that has no index.
+// tidyMark removes the .keep file of a killed wfs process. If the pack of that file has no index, it removes the pack,
+// too.
 func (r *Packs) tidyMark(f os.DirEntry, path string) {
 	held, mark, err := durable.Probe(path)
 	switch {
@@ -135,7 +139,7 @@ func (r *Packs) tidyMark(f os.DirEntry, path string) {
 		r.removeOld(f, path)
 	case string(mark) == KeepMark:
 		pack := strings.TrimSuffix(path, ".keep")
-		// Checked only after the lock was found free: no process is still writing the pack.
+		// Look for the index only now that the lock is known to be free, so that no process is still writing the pack.
 		if _, err := os.Lstat(pack + ".idx"); gitcmd.Absent(err) {
 			_ = os.Remove(pack + ".pack")
 		}
@@ -150,7 +154,7 @@ func (r *Packs) removeOld(f os.DirEntry, path string) {
 	}
 }
 
-// showKept publishes a pack that is kept until LetGo.
+// showKept publishes a pack, with a .keep file until LetGo.
 func (r *Packs) showKept(p *NewPack, objects []Object) error {
 	k, err := KeepPack(filepath.Join(p.Dir, p.Name))
 	if err != nil {
@@ -173,9 +177,10 @@ func (r *Packs) keep(k *KeptPack, objects []Object) {
 	}
 }
 
-// LetGo lets git manage the stored packs again, because refs reach them (published) or they are no longer needed. If
-// published, it also removes loose objects that the packs contain, like `git prune-packed`; otherwise their number
-// would soon make git collect garbage while the user waits.
+// LetGo removes the .keep files of the stored packs, so that git manages these packs again: either refs reach their
+// objects (published), or the objects are no longer needed. If published, it also removes loose objects that the packs
+// contain, like `git prune-packed`. Otherwise there would soon be so many that git collects garbage while the user
+// waits.
 func (r *Packs) LetGo(published bool) {
 	r.keeping.mu.Lock()
 	defer r.keeping.mu.Unlock()
@@ -198,14 +203,14 @@ func (r *Packs) loosePath(id string) string {
 	return filepath.Join(r.Git.CommonDir, "objects", id[:2], id[2:])
 }
 
-// along collects loose objects that go into a pack.
+// along collects loose objects that wfs copies into a pack.
 type along struct {
 	repo    *Packs
 	objects []Object
 	size    int64
 }
 
-// take adds an object if it is loose and within the limits, and reports whether it did.
+// take adds an object to t if it is loose and within the limits. It returns the object, and whether it was added.
 func (t *along) take(id string) (Object, bool) {
 	path := t.repo.loosePath(id)
 	info, err := os.Lstat(path)
@@ -224,7 +229,7 @@ func (t *along) take(id string) (Object, bool) {
 	return o, true
 }
 
-// NewBlobs returns the loose blobs of the entries that differ between two indexes.
+// NewBlobs returns the loose blobs of those entries in `now` that differ from the index `before`.
 func (r *Packs) NewBlobs(before, now *Index) []Object {
 	t := along{repo: r}
 	for _, c := range r.IndexChanges(before, now) {
@@ -236,7 +241,7 @@ func (r *Packs) NewBlobs(before, now *Index) []Object {
 }
 
 // LooseBelow returns the loose objects among some trees and everything below them. It does not descend into packed
-// trees: everything below them is packed, or was stored by another program.
+// trees: everything below them is packed, too, or was stored by another program.
 func (r *Packs) LooseBelow(trees ...session.Tree) []Object {
 	t, seen := along{repo: r}, map[string]bool{}
 	var look func(id string)

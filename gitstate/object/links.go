@@ -18,11 +18,11 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// Given the id of a commit, git assumes that everything below it exists. So before a ref moves, wfs checks that all
-// objects to which new objects point exist, as `git index-pack --strict` does.
+// If a repository has a commit, git assumes that everything below the commit exists. So before a ref moves, wfs checks
+// that all objects to which new objects point (their links) exist, as `git index-pack --strict` does.
 
-// newLinks returns the links that an index did not have. Without that index it returns none: the new ones are unknown,
-// and a check of all would fetch every missing object.
+// newLinks returns the links to blobs and commits that the index `old` did not have. If `old` is nil, it returns none:
+// it cannot tell which links are new, and a check of all links would fetch every missing object.
 func newLinks(links map[string]string, old *Index) map[string]string {
 	if old == nil {
 		return nil
@@ -32,7 +32,7 @@ func newLinks(links map[string]string, old *Index) map[string]string {
 		had[hex.EncodeToString(e.ID)] = true
 	}
 	links = maps.Clone(links)
-	// the other trees were known to git before
+	// A tree that is not among the new objects was known to git before.
 	maps.DeleteFunc(links, func(id, kind string) bool { return had[id] || kind == "tree" })
 	return links
 }
@@ -45,7 +45,7 @@ type packIndexFile struct {
 
 const packIndexHead = 4 + 4 + 256*4 // magic, version, fanout
 
-// openPackIndex returns nil if it cannot read the file.
+// openPackIndex opens the index of a pack. It returns nil if it cannot read the file.
 func openPackIndex(path string, idSize int) *packIndexFile {
 	f, err := os.Open(path)
 	if err != nil {
@@ -74,14 +74,14 @@ func openPackIndex(path string, idSize int) *packIndexFile {
 
 func (p *packIndexFile) Close() { _ = unix.Munmap(p.data) }
 
-// fanout returns the number of ids whose first byte is at most first.
+// fanout returns how many ids of the index have a first byte of at most `first`.
 func (p *packIndexFile) fanout(first int) int {
 	return int(binary.BigEndian.Uint32(p.data[8+4*first:]))
 }
 
 func (p *packIndexFile) count() int { return p.fanout(255) }
 
-// find returns the position of an id among the sorted ids with the same first byte, -1 if it is missing.
+// find returns the position of an id in the sorted list of ids, -1 if the index does not have it.
 func (p *packIndexFile) find(id []byte) int {
 	low, high := 0, p.fanout(int(id[0]))
 	if id[0] > 0 {
@@ -100,7 +100,7 @@ func (p *packIndexFile) find(id []byte) int {
 
 func (p *packIndexFile) has(id []byte) bool { return p.find(id) >= 0 }
 
-// offset returns where the object with an id begins in the pack, false if the index has no valid offset of it.
+// offset returns where an object begins in the pack. It returns false if the index has no valid offset for the id.
 func (p *packIndexFile) offset(id []byte) (int64, bool) {
 	i := p.find(id)
 	if i < 0 {
@@ -118,8 +118,8 @@ func (p *packIndexFile) offset(id []byte) (int64, bool) {
 	return int64(binary.BigEndian.Uint64(offsets[far:])), true
 }
 
-// linksOf returns the ids to which objects point and that are not among them, with their kinds. It leaves out
-// submodules, whose commits are in other repositories.
+// linksOf returns the objects to which the given objects point, as a map from their ids to their kinds. It omits the
+// given objects themselves, and submodules, whose commits are in other repositories.
 func (r Format) linksOf(objects []Object) (map[string]string, error) {
 	links := map[string]string{}
 	for _, o := range objects {
@@ -157,8 +157,9 @@ func (r Format) linksOf(objects []Object) (map[string]string, error) {
 	return links, nil
 }
 
-// has reports whether all of these objects exist in the repository's own store, with that kind ("" for any; packed
-// objects are not checked for their kind). true is certain; after false, ask git, which also looks elsewhere.
+// has reports whether all of these objects exist in the repository's own store, with the given kind ("" for any kind;
+// the kind of packed objects is not checked). The answer true is certain. After false, the caller asks git, which also
+// looks in other places.
 func (r *Packs) has(links map[string]string) bool {
 	packs, err := r.PackFiles()
 	if err != nil {
@@ -166,7 +167,7 @@ func (r *Packs) has(links map[string]string) bool {
 	}
 	open, end := r.openPackIndexes(packs)
 	defer end()
-	// Most objects are in the largest pack, recently changed ones in loose files.
+	// Search in this order: most objects are in the largest pack, and recently changed ones in loose files.
 	slices.SortFunc(open, func(a, b *packIndexFile) int { return cmp.Compare(b.count(), a.count()) })
 	for id, kind := range links {
 		key, err := hex.DecodeString(id)
@@ -188,10 +189,11 @@ func (r *Packs) has(links map[string]string) bool {
 	return true
 }
 
-// Complete returns an error if an object to which the given objects point is missing. Git itself may silently have
-// failed to store it.
+// Complete returns an error if an object is missing to which the given objects point: git may have failed to store it
+// without an error.
 //
-// In a partial clone, objects of the earlier index may be missing; old is that index, nil if only git can read it.
+// In a partial clone, objects that the earlier index lists may be missing, so Complete does not check these. `old` is
+// that index, nil if only git can read it.
 func (r *Packs) Complete(ctx context.Context, objects []Object, old *Index) error {
 	links, err := r.linksOf(objects)
 	if err != nil || r.has(links) {
@@ -215,8 +217,8 @@ func (r *Packs) Complete(ctx context.Context, objects []Object, old *Index) erro
 	return nil
 }
 
-// openPackIndexes opens the readable indexes of packs, given without extension, and returns a function that closes
-// them.
+// openPackIndexes opens the indexes of packs, and skips those that it cannot read. packs are paths without extension.
+// The caller calls end to close the indexes.
 func (r *Packs) openPackIndexes(packs []string) (open []*packIndexFile, end func()) {
 	for _, path := range packs {
 		if p := openPackIndex(path+".idx", r.IDLength()/2); p != nil {

@@ -17,7 +17,7 @@ type Store struct {
 	Git *gitcmd.Git
 	*Packs
 	*History
-	reader reader // reads without git
+	reader reader // reads objects without git
 }
 
 // New returns the store of a repository.
@@ -27,13 +27,14 @@ func New(git *gitcmd.Git) *Store {
 		History: &History{Git: git}}
 }
 
-// Object is a git object that wfs itself encodes, so that it can store several at once.
+// Object is a git object that wfs itself encodes, so that it can store several objects at once.
 type Object struct {
 	Kind string // "blob", "tree" or "commit"
 	ID   string
 	Data []byte
 }
 
+// OnceEach returns the objects without repetitions.
 func OnceEach(objects []Object) []Object {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(objects), func(o Object) bool {
@@ -44,13 +45,14 @@ func OnceEach(objects []Object) []Object {
 
 const ModeFile = "100644"
 
-// Found is one answer of `git cat-file --batch`; id is "" if there is no such object.
+// Found is one answer of `git cat-file --batch`. Its id is "" if there is no such object.
 type Found struct {
 	id, Kind string
 	Data     []byte
 }
 
-// Lookup reads objects by name in one git process. Names must not contain line feeds.
+// Lookup reads objects by name in one git process, and returns an answer for each name. A name must not contain line
+// feeds.
 func (r *Store) Lookup(ctx context.Context, names ...string) ([]Found, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{Stdin: []byte(strings.Join(names, "\n") + "\n")}, "cat-file", "--batch")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// fromTree builds a tree from another one: it reads that into a private index in dir, calls change, and writes the
-// result. It creates dir and removes it afterwards.
+// fromTree builds a tree from another tree: it reads that tree into a private index in dir, calls change to edit the
+// index, and writes the resulting tree. It creates dir and removes it afterwards.
 func (r *Store) fromTree(ctx context.Context, dir string, tree session.Tree,
 	change func(index string) error) (session.Tree, error) {
 	if err := os.RemoveAll(dir); err != nil { // left by a killed command
@@ -34,15 +34,16 @@ func (r *Store) fromTree(ctx context.Context, dir string, tree session.Tree,
 	return r.WriteTree(ctx, index)
 }
 
-// Enter passes lines to `git update-index --index-info` for an index.
+// Enter changes an index by lines in the input format of `git update-index --index-info -z`.
 func (r *Store) Enter(ctx context.Context, index, lines string) error {
 	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), Stdin: []byte(lines)}
 	_, err := r.Git.Run(ctx, o, "update-index", "-z", "--index-info")
 	return err
 }
 
-// Overlay returns the tree `base`, but with some paths as in `from`: those that `from` lacks are removed. The path of a
-// directory includes everything in it, in either tree. The new tree is durable. The work tree is not read.
+// Overlay returns the tree `base` with some paths replaced by those in the tree `from`. Paths that `from` does not have
+// are removed. The path of a directory includes everything in it, in both trees. The new tree is stored durably.
+// Overlay does not read the work tree.
 func (r *Store) Overlay(ctx context.Context, base, from session.Tree, paths []string) (session.Tree, error) {
 	if len(paths) == 0 || base == from {
 		return base, nil
@@ -55,7 +56,7 @@ func (r *Store) Overlay(ctx context.Context, base, from session.Tree, paths []st
 	for _, p := range paths {
 		wanted[strings.Trim(p, "/")] = true
 	}
-	// Removals first: a path may be a file in one tree and a directory in the other.
+	// Write removals before additions: a path may be a file in one tree and a directory in the other.
 	var gone, there strings.Builder
 	for _, c := range changes {
 		switch {
@@ -74,7 +75,7 @@ func (r *Store) Overlay(ctx context.Context, base, from session.Tree, paths []st
 		func(index string) error { return r.Enter(ctx, index, gone.String()+there.String()) })
 }
 
-// below reports whether a path or one of its parent directories is wanted.
+// below reports whether a path or one of its parent directories is in `wanted`.
 func below(path string, wanted map[string]bool) bool {
 	for {
 		if wanted[path] {
@@ -88,7 +89,7 @@ func below(path string, wanted map[string]bool) bool {
 	}
 }
 
-// Links returns the symbolic links of a tree and their targets.
+// Links returns the targets of the symbolic links in a tree, by path.
 func (r *Store) Links(ctx context.Context, tree session.Tree) (map[string]string, error) {
 	files, err := r.TreeFiles(ctx, tree)
 	if err != nil {
@@ -108,12 +109,13 @@ func (r *Store) Links(ctx context.Context, tree session.Tree) (map[string]string
 	return links, nil
 }
 
-// TreeFile is a file in a tree.
+// TreeFile is a file in or below a tree, with its path from there.
 type TreeFile struct{ Path, Mode, ID string }
 
+// Regular reports whether the file is neither a symbolic link nor a submodule.
 func (f TreeFile) Regular() bool { return f.Mode == ModeFile || f.Mode == ModeExec }
 
-// TreeFiles lists the files in and below a tree.
+// TreeFiles lists the files in a tree and the trees below it.
 func (r *Store) TreeFiles(ctx context.Context, t session.Tree) ([]TreeFile, error) {
 	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "-z", "--full-tree", string(t))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Object types of a pack entry, from gitformat-pack(5).
+// packTypes are the numbers of object types in a pack, from gitformat-pack(5).
 var packTypes = map[string]byte{"commit": 1, "tree": 2, "blob": 3}
 
 // PackEntry is the position of an object in a pack.
@@ -25,15 +25,15 @@ type PackEntry struct {
 	crc    uint32 // checksum of the stored entry
 }
 
-// maxDirectPack is the largest pack, in bytes, that is made without `git index-pack`. The pack of a checkpoint has a
-// few KB.
+// maxDirectPack is the size, in bytes, up to which wfs writes a pack without `git index-pack`. The pack of a checkpoint
+// normally has a few KB.
 const maxDirectPack = 256 << 20
 
-// maxStored is the size, in bytes, up to which objects are not compressed: compression would take longer than all other
-// work on the object, and save less than a disk block.
+// maxStored is the size, in bytes, up to which wfs does not compress objects: compression would take longer than all
+// other work on the object, and save less than a disk block.
 const maxStored = 2048
 
-// writeStored writes data as a zlib stream (RFC 1950) of one uncompressed block.
+// writeStored writes data as a zlib stream (RFC 1950) that consists of one uncompressed block.
 func writeStored(b *bytes.Buffer, data []byte) {
 	head := [7]byte{0: 0x78, 1: 0x01, 2: 0x01}
 	binary.LittleEndian.PutUint16(head[3:], uint16(len(data)))
@@ -45,24 +45,25 @@ func writeStored(b *bytes.Buffer, data []byte) {
 
 const packIndexMagic = "\xfftOc"
 
-// NewPack is a pack on disk that git does not see yet: both files are durable, with temporary names.
+// NewPack is a pack on disk that git does not see yet: the pack and its index are durable, but have temporary names.
 type NewPack struct {
 	Dir, Name           string
 	TempPack, TempIndex string
-	locks               [2]*durable.Lock // of these files: other processes may remove files whose lock is free
+	locks               [2]*durable.Lock // of these two files: other processes may remove them if they are not locked
 }
 
-// Prefixes of incomplete files. Names with git's own prefix, tmp_, would not be safe: `git prune --expire=now` removes
-// them, even while they are being written.
+// Prefixes of incomplete files. A name with git's own prefix, tmp_, would not be safe: `git prune --expire=now` removes
+// such files even while they are being written.
 const (
 	TempOfPack  = "wfs_tmp_pack-"
 	TempOfIndex = "wfs_tmp_idx-"
 	TempOfMark  = "wfs_tmp_keep-"
 
-	TempOfRepack = ".tmp-" // made by git repack, which never removes those of other processes
+	TempOfRepack = ".tmp-" // prefix of git repack, which never removes the files of other processes
 )
 
-// writeTemp writes a new temporary file durably, and returns its name ("" if none was created) and the lock on it.
+// writeTemp writes a new temporary file durably. It returns the file's name ("" if no file was created) and a lock on
+// it.
 func writeTemp(dir, prefix string, data []byte, perm os.FileMode) (string, *durable.Lock, error) {
 	f, err := os.CreateTemp(dir, prefix+"*")
 	if err != nil {
@@ -83,13 +84,14 @@ func writeTemp(dir, prefix string, data []byte, perm os.FileMode) (string, *dura
 	return name, lock, err
 }
 
-// Show gives the pack its final name, durably. Git looks for indexes, so the pack is renamed first.
+// Show gives the pack and its index their final names, durably. It renames the pack first, because git looks for
+// indexes.
 func (p *NewPack) Show() error {
 	defer p.unlock()
 	for _, move := range [][2]string{{p.TempPack, ".pack"}, {p.TempIndex, ".idx"}} {
 		if err := os.Rename(move[0], filepath.Join(p.Dir, p.Name+move[1])); err != nil {
 			p.Discard()
-			_ = os.Remove(filepath.Join(p.Dir, p.Name+".pack")) // it has no index
+			_ = os.Remove(filepath.Join(p.Dir, p.Name+".pack")) // the pack, which has no index yet
 			return err
 		}
 	}
@@ -110,7 +112,7 @@ func (p *NewPack) Discard() {
 	p.unlock()
 	for _, name := range []string{p.TempPack, p.TempIndex} {
 		if name != "" {
-			_ = os.Remove(name) // or git does it
+			_ = os.Remove(name) // if this fails, git prunes it
 		}
 	}
 }
@@ -189,8 +191,9 @@ func (r Format) packIndex(pack []byte, entries []PackEntry) []byte {
 	return h.Sum(out)
 }
 
-// packName returns a new name for a pack with the given checksum. Git accepts any name. It must never have been used: a
-// `git repack` that has seen an unmarked pack of that name removes the file, even if it is another pack meanwhile.
+// packName returns a new name for a pack with the given checksum; git accepts any name. The name must never have been
+// used: if a running `git repack` has seen a pack of that name without a .keep file, it removes the file of that name,
+// even if it is another pack by then.
 func (r Format) packName(checksum []byte) string {
 	h := r.NewHash()
 	h.Write(checksum)

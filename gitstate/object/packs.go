@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Packs stores objects; each turn adds one pack.
+// Packs stores objects in packs. Each turn adds one pack.
 type Packs struct {
 	Format
 	Git     *gitcmd.Git
@@ -28,7 +28,7 @@ func (r *Packs) WriteObjects(ctx context.Context, objects ...Object) error {
 	if err != nil {
 		return err
 	}
-	loose := r.Promised() // in a partial clone linked objects may be missing, see Complete
+	loose := r.Promised() // in a partial clone, objects that the new ones point to may be missing
 	if r.writePack(objects, stream, entries, loose) {
 		return nil
 	}
@@ -49,15 +49,15 @@ func (r *Packs) WriteObjects(ctx context.Context, objects ...Object) error {
 	return durable.SyncDir(dir) // git syncs only the files
 }
 
-// writePack writes a pack without a git process, and returns false if it could not. The caller then runs git, which
-// reports better errors and missing objects.
+// writePack writes a pack without a git process. It returns false if it could not; then the caller runs git, which
+// reports better errors and finds missing objects.
 func (r *Packs) writePack(objects []Object, stream []byte, entries []PackEntry, loose bool) bool {
 	p := r.NewPack(objects, stream, entries, loose)
 	return p != nil && r.showKept(p, objects) == nil
 }
 
-// NewPack writes a pack without a git process; nil if git has to do it. Unless loose, all objects to which the given
-// objects point must exist.
+// NewPack writes a pack without a git process. It returns nil if git has to do it. Unless `loose` is true, all objects
+// to which the given objects point must exist.
 func (r *Packs) NewPack(objects []Object, stream []byte, entries []PackEntry, loose bool) *NewPack {
 	links, err := r.linksOf(objects)
 	if err != nil || !r.Git.ReadsDirectly() || len(stream) > maxDirectPack || !loose && !r.has(links) {
@@ -97,13 +97,14 @@ func (r *Packs) PackFiles() ([]string, error) {
 	return packsIn(filepath.Join(r.Git.CommonDir, "objects", "pack"))
 }
 
-// Promised reports whether the repository is a partial clone: some of its packs are from a remote that has promised to
-// provide the missing objects to which they point. Just asking git about such an object fetches it.
+// Promised reports whether the repository is a partial clone: objects to which its packs point may be missing, because
+// a remote has promised to provide them. A query to git about such an object already fetches it.
 func (r *Packs) Promised() bool {
 	files, err := filepath.Glob(filepath.Join(r.Git.CommonDir, "objects", "pack", "*.promisor"))
 	return err == nil && len(files) > 0
 }
 
+// packsIn returns the paths of the packs in a directory, without extension.
 func packsIn(dir string) ([]string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil && !gitcmd.Absent(err) {

@@ -18,23 +18,24 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// ErrNoObject is the error for an object that is not in the repository.
+// ErrNoObject is the error for an object that the repository does not have.
 var ErrNoObject = errors.New("no such object")
 
-// reader has the open packs of a repository. The zero value is ready.
+// reader reads objects without git, and keeps the packs open. The zero value is ready.
 type reader struct {
 	mu     sync.Mutex // go-git's packs are not safe for concurrent use
 	packs  []*openPack
-	listed bool // packs has been listed
+	listed bool // packs has all packs of the repository
 }
 
-// Read returns an object's kind ("commit", "tree", "blob", "tag") and content, or ErrNoObject.
+// Read returns an object's kind ("commit", "tree", "blob", "tag") and content. The error wraps ErrNoObject if there is
+// no such object.
 func (r *Store) Read(ctx context.Context, id string) (kind string, data []byte, err error) {
 	if len(id) != r.IDLength() || !gitcmd.IsHex(id) {
 		return "", nil, fmt.Errorf("%q is not an object id", id)
 	}
 	if r.Git.ReadsDirectly() {
-		// gc or repack may have replaced the open packs: after a failure, list them again and retry once.
+		// A gc or repack may have replaced the open packs. After a failure, list the packs again and retry once.
 		for range 2 {
 			if kind, data, err = r.reader.object(r.Git.CommonDir, id); err == nil && r.NewObject(kind, data).ID == id {
 				return kind, data, nil
@@ -48,14 +49,14 @@ func (r *Store) Read(ctx context.Context, id string) (kind string, data []byte, 
 	if kind, data = got[0].Kind, got[0].Data; got[0].id == "" {
 		return "", nil, fmt.Errorf("%s: %w", id, ErrNoObject)
 	}
-	// Neither git nor go-git checks that a loose object matches its name.
+	// Neither git nor go-git checks that the content of a loose object matches its id.
 	if err == nil && r.NewObject(kind, data).ID != id {
 		return "", nil, fmt.Errorf("object %s is damaged", id)
 	}
 	return kind, data, err
 }
 
-// object reads an object with go-git. After an error, the next call lists the packs again.
+// object reads an object with go-git. After an error, the next call opens the packs again.
 func (rd *reader) object(commonDir, id string) (kind string, data []byte, err error) {
 	rd.mu.Lock()
 	defer rd.mu.Unlock()
@@ -108,8 +109,8 @@ func (rd *reader) forget() {
 	rd.packs, rd.listed = nil, false
 }
 
-// looseKind returns the kind of a loose object, "" if there is no such file or it does not begin like an object: after
-// a power cut it may be empty.
+// looseKind returns the kind of a loose object, or "" if the file does not exist or does not begin like an object:
+// after a power cut it may be empty.
 func looseKind(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -128,7 +129,7 @@ func looseKind(path string) string {
 	return kind.String()
 }
 
-// looseObject reads a loose object.
+// looseObject reads the file of a loose object.
 func looseObject(path string) (kind string, data []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -148,7 +149,8 @@ func looseObject(path string) (kind string, data []byte, err error) {
 	return t.String(), data, err
 }
 
-// openPack is a pack in which objects are looked up. It opens the pack file for the first object that it has.
+// openPack is a pack in which objects are looked up. The pack file itself is opened when the first object is read from
+// it.
 type openPack struct {
 	path  string // without extension
 	index *packIndexFile
@@ -182,10 +184,10 @@ func (p *openPack) open() error {
 	return nil
 }
 
-// packOffsets lets go-git use the mapped index of a pack: go-git's own index reads the whole file before it finds the
-// first object. To read an object, go-git calls only these two methods.
+// packOffsets gives go-git the mapped index of a pack: go-git's own index would read the whole file before it finds the
+// first object. To read an object, go-git calls only the two methods below.
 type packOffsets struct {
-	idxfile.Index // nil
+	idxfile.Index // nil: its methods are never called
 	index         *packIndexFile
 }
 
@@ -196,10 +198,11 @@ func (p packOffsets) FindOffset(id plumbing.Hash) (int64, error) {
 	return 0, plumbing.ErrObjectNotFound
 }
 
-// FindHash returns an id that no object has. go-git calls it for the base of a delta, which it first looks up in a cache.
+// FindHash returns the zero id. go-git asks for the id of a delta's base in order to find it in a cache, which then has
+// none.
 func (p packOffsets) FindHash(int64) (plumbing.Hash, error) { return plumbing.ZeroHash, nil }
 
-// Join is errors.Join, but returns a single error as it is.
+// Join returns errors.Join of two errors, but if only one is not nil, that error itself.
 func Join(a, b error) error {
 	switch {
 	case a == nil:

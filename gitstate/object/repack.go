@@ -14,22 +14,22 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Every turn adds a pack, and each git command searches all packs. From 50 packs on, `git gc --auto` merges them
-// (gc.autoPackLimit) while the user waits; so wfs merges them earlier.
+// Every turn adds a pack, and each git command searches all packs. From 50 packs on (gc.autoPackLimit), `git gc --auto`
+// merges them while the user waits. So wfs merges them earlier.
 
-// RepackFrom is the number of packs from which they are merged.
+// RepackFrom is the number of packs from which on wfs merges them.
 const RepackFrom = 20
 
-// gcPatience is how long git respects a gc.pid file.
+// gcPatience is the age up to which git respects a gc.pid file.
 const gcPatience = 12 * time.Hour
 
-// Repack merges small packs if there are at least `from` of them. Git adds the new pack before it removes the old ones,
+// Repack merges small packs if there are at least `from` packs. Git adds the new pack before it removes the old ones,
 // skips packs with a .keep file, and copies each object only O(log n) times for n objects. A failure or a kill loses
-// nothing; the next Repack continues. Meanwhile gc.pid blocks `git gc`, which fails if objects move at the wrong moment
-// and then refuses to run for a day.
+// nothing; the next Repack continues. During the repack, gc.pid blocks `git gc`: if objects move while that runs, it
+// can fail, and then refuses to run for a day.
 func (r *Packs) Repack(ctx context.Context, from int) error {
 	packs, err := r.PackFiles()
-	_, killed := r.readGC() // or another Repack is running, which has the lock
+	_, killed := r.readGC() // a Repack was killed, or another one is running and has the lock
 	if err != nil || len(packs) < from && !killed || r.borrows() || r.Promised() {
 		return err
 	}
@@ -44,8 +44,8 @@ func (r *Packs) Repack(ctx context.Context, from int) error {
 	return errors.Join(err, r.dropLoneIndexes())
 }
 
-// dropLoneIndexes removes the indexes of packs that a killed repack had merged and removed: git removes the pack first.
-// An index without a pack is never a new one, since git adds it after its pack.
+// dropLoneIndexes removes indexes whose pack is missing: git removes a pack before its index, and a repack was killed
+// between. Such an index never belongs to a new pack, since git adds an index after its pack.
 func (r *Packs) dropLoneIndexes() error {
 	indexes, err := filepath.Glob(filepath.Join(gitcmd.Globbed(r.Git.CommonDir), "objects", "pack", "pack-*.idx"))
 	for _, index := range indexes {
@@ -57,10 +57,11 @@ func (r *Packs) dropLoneIndexes() error {
 	return err
 }
 
-// RepackMany runs Repack without a request by the user. It ignores errors: they only leave more packs.
+// RepackMany runs Repack in the course of other work. It ignores errors: their only effect is that more packs remain.
 func (r *Packs) RepackMany(ctx context.Context) { _ = r.Repack(ctx, RepackFrom) }
 
-// borrows reports whether the repository uses objects of another one. Old versions of git would copy its packs.
+// borrows reports whether the repository uses the objects of another repository (alternates). Old versions of git would
+// copy the packs of that one.
 func (r *Packs) borrows() bool {
 	_, err := os.Lstat(filepath.Join(r.Git.CommonDir, "objects", "info", "alternates"))
 	return !gitcmd.Absent(err)
@@ -68,8 +69,8 @@ func (r *Packs) borrows() bool {
 
 func (r *Packs) gcPath() string { return filepath.Join(r.Git.CommonDir, "gc.pid") }
 
-// LockGC blocks `git gc`, as a running `git gc` would, and other wfs processes. It returns nil if one of these is
-// running.
+// LockGC blocks `git gc` and the Repack of other wfs processes. Git takes its gc.pid file for a running `git gc`.
+// LockGC returns nil if one of these is running already.
 func (r *Packs) LockGC() (unlock func(), err error) {
 	if err := durable.MkdirAll(r.Git.StateDir()); err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (r *Packs) LockGC() (unlock func(), err error) {
 		return nil, nil
 	}
 	host, _ := os.Hostname()
-	// written in wfs's directory, so that a kill leaves no partial file where git reads it
+	// Write it in the directory of wfs, so that a kill leaves no partial file where git reads it.
 	ours := filepath.Join(r.Git.StateDir(), "gc.pid")
 	err = durable.WriteCache(ours, fmt.Appendf(nil, "%d %s wfs\n", os.Getpid(), cmp.Or(host, "unknown")), 0o644)
 	if err == nil {
@@ -108,8 +109,9 @@ func (r *Packs) LockGC() (unlock func(), err error) {
 	}, nil
 }
 
-// readGC reports whether a git gc may be running (held), or gc.pid was written by wfs (ours): git reads two words, a
-// process and its host; wfs adds a third. While the caller holds packs.lock, such a file is from a killed wfs.
+// readGC reads gc.pid. held means that a `git gc` may be running; ours means that wfs wrote the file: git reads two
+// words, the process and its host, and wfs adds a third. While the caller holds packs.lock, a file of ours is from a
+// killed wfs.
 func (r *Packs) readGC() (held, ours bool) {
 	data, err := os.ReadFile(r.gcPath())
 	if err != nil {

@@ -1,6 +1,7 @@
 package object
 
-// ComparesFiles is false where two names may mean the same file: git's view of a path depends on its spelling.
+// ComparesFiles is false on this system, because two names may mean the same file: how git treats a path depends on its
+// spelling.
 const ComparesFiles = false
 
 func LookAt(string) (FileLook, bool)      { return FileLook{}, false }

@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// WithTrailers adds trailers to a message: to its last paragraph if that consists of trailers, otherwise as a new one.
+// WithTrailers adds trailers to a commit message: to its last paragraph if that has only trailers, otherwise as a new
+// paragraph.
 func WithTrailers(message string, trailers ...string) string {
 	message = strings.TrimRight(message, "\n")
 	if len(trailers) == 0 {

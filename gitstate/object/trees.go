@@ -10,14 +10,15 @@ import (
 	"strings"
 )
 
-// MaxNewTrees limits the trees that wfs makes itself. For more, it calls `git write-tree`, which also caches them in
-// the index, so that the next time there are few again.
+// MaxNewTrees limits the trees that wfs makes itself. If there are more, it runs `git write-tree`, which also caches
+// them in the index, so that there are few the next time.
 const MaxNewTrees = 1000
 
+// treeBuilder makes the trees of an index that are not cached in it.
 type treeBuilder struct {
 	format Format
 	dirty  map[string]bool
-	only   bool // only the root is wanted
+	only   bool // make only the root, and no objects for the trees below
 	made   []Object
 	dirs   []*cachedTree // cached trees of the top directories
 }
@@ -30,8 +31,9 @@ func (b *treeBuilder) root(x *Index) (entries []Entry, ok bool) {
 	return entries, ok
 }
 
-// each calls add for every entry of the tree of one directory, in tree order, which is index order, and returns the
-// cached trees of its subdirectories. known is the cached tree of the directory, or nil.
+// each calls add for every entry of one directory's tree, in the order of the tree, which is also that of the index. It
+// returns the cached trees of the subdirectories. known is the cached tree of the directory, or nil. ok is false if git
+// has to make the tree.
 func (b *treeBuilder) each(files []IndexEntry, prefix int, known *cachedTree, depth int,
 	add func(mode uint32, name, id []byte)) (dirs []*cachedTree, ok bool) {
 	for i := 0; i < len(files); {
@@ -57,8 +59,8 @@ func (b *treeBuilder) each(files []IndexEntry, prefix int, known *cachedTree, de
 	return dirs, true
 }
 
-// dir returns the cached tree of the directory with which the first files begin; nil if git has to make it. The
-// directory's path is the first prefix bytes of the first name.
+// dir returns the cached tree of the directory to which the first of the files belong, or nil if git has to make the
+// tree. The path of the directory is the first prefix bytes of the first name.
 func (b *treeBuilder) dir(files []IndexEntry, prefix int, known *cachedTree, depth int) *cachedTree {
 	path := files[0].Name[:prefix]
 	in := func(i int) bool { return i < len(files) && bytes.HasPrefix(files[i].Name, path) }
@@ -104,12 +106,12 @@ func (t *cachedTree) dir(name string) *cachedTree {
 	return t.dirs[i]
 }
 
-// compareDirs is git's order of directories in the tree cache.
+// compareDirs compares two names in the order in which git sorts directories in the tree cache.
 func compareDirs(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// Append encodes the cached tree for an index file.
+// Append appends the encoded cached tree, as in an index file, to b.
 func (t *cachedTree) Append(b []byte) []byte {
 	b = fmt.Appendf(b, "%s\x00%d %d\n", t.name, t.entries, len(t.dirs))
 	if t.entries >= 0 {
@@ -121,12 +123,12 @@ func (t *cachedTree) Append(b []byte) []byte {
 	return b
 }
 
-// TreesOf makes the trees of an index that are not cached in it. It returns the entries of the root, and the new
-// objects, and caches all trees in x. dirty are the directories that changed since their trees were cached (with a
-// slash at their ends, "" for the top). It returns false if git has to do it: with conflicts, entries without content,
-// or more than MaxNewTrees directories. It does not check that the entries' objects exist.
+// TreesOf makes the trees of an index that are not cached in it. It returns the entries of the root and the new
+// objects, and caches all trees in x. dirty has the directories that changed since their trees were cached (with a
+// slash at the end, "" for the top). ok is false if git has to make the trees: there are conflicts, entries without
+// content, or more than MaxNewTrees new trees. TreesOf does not check that the entries' objects exist.
 //
-// `git write-tree` does the same, but costs one more process and one more wait for the disk; these trees are written
+// `git write-tree` does the same, but costs one more process and one more wait for the disk. These trees are written
 // together with the commit.
 func (r Format) TreesOf(x *Index, dirty map[string]bool) (root []Entry, made []Object, ok bool) {
 	b := treeBuilder{format: r, dirty: dirty}
@@ -145,7 +147,7 @@ func (r Format) TreesOf(x *Index, dirty map[string]bool) (root []Entry, made []O
 	return root, b.made, true
 }
 
-// RootOf returns the root tree of an index, without caching anything.
+// RootOf returns the root tree of an index, and caches nothing. ok is false if git has to make the tree.
 func (r Format) RootOf(x *Index) (root Object, ok bool) {
 	b := treeBuilder{format: r, only: true}
 	entries, ok := b.root(x)

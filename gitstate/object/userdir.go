@@ -11,7 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// WithoutRules returns a digest of a tree without .wfs.
+// WithoutRules returns a fingerprint of the content of a tree without .wfs, only to be compared with others.
 func (r *Store) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
 	out, err := r.Git.Ask(ctx, "ls-tree", "-z", string(tree))
 	h := sha256.New()
@@ -23,10 +23,10 @@ func (r *Store) WithoutRules(ctx context.Context, tree session.Tree) (string, er
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// UserDir is the directory in the work tree that belongs to the user: never part of a snapshot or a move.
+// UserDir is the directory in the work tree that belongs to the user. No snapshot or move changes it.
 const UserDir = ".wfs"
 
-// WithUserDir returns a tree with the .wfs of another one, or without .wfs if that one is "" or has none.
+// WithUserDir returns a tree with the .wfs of the tree `from`, or without .wfs if `from` is "" or has none.
 func (r *Store) WithUserDir(ctx context.Context, tree, from session.Tree) (session.Tree, error) {
 	var own Entry
 	if from != "" {
@@ -38,7 +38,7 @@ func (r *Store) WithUserDir(ctx context.Context, tree, from session.Tree) (sessi
 	return r.WithOwn(ctx, tree, own)
 }
 
-// WithOwn returns a tree with the given .wfs, or without .wfs if own is zero.
+// WithOwn returns a tree with the entry own as its .wfs, or without .wfs if own is the zero value.
 func (r *Store) WithOwn(ctx context.Context, tree session.Tree, own Entry) (session.Tree, error) {
 	own.Name = UserDir
 	return r.WithEntry(ctx, tree, own)

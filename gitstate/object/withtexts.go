@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// WithTexts returns a tree in which some files have new contents. It ignores paths that the tree does not have as
-// regular files. The work tree is not read.
+// WithTexts returns a tree in which some files have new contents (texts, by path). It ignores paths at which the tree
+// has no regular file. It does not read the work tree.
 func (r *Store) WithTexts(ctx context.Context, tree session.Tree, texts map[string][]byte) (session.Tree, error) {
 	files, err := r.TreeFiles(ctx, tree)
 	if err != nil {

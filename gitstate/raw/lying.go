@@ -14,11 +14,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git checks a file before it overwrites it. wfs itself writes files with raw bytes, so it has to check those that git
-// does not touch: when a move begins, and right before they are written. Between the two, slow filters may run for
-// minutes.
+// Before git overwrites a file, it compares the file. wfs itself writes the files with raw bytes, so it must compare
+// those that git does not touch: when a move begins, and again right before it writes them. Between these two times,
+// slow filters may run for minutes.
 
-// lies returns a text that identifies the content of a path of the work tree; "" if it does not exist.
+// lies returns a fingerprint of the content at a path of the work tree, "" if the path does not exist.
 func (r *Files) lies(name string) (string, error) {
 	info, err := r.Git.Lstat(name)
 	if gitcmd.Absent(err) {
@@ -45,9 +45,9 @@ func (r *Files) lies(name string) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), err
 }
 
-// Lying returns the present contents (see lies) at the paths of files that a move writes with raw bytes, to compare
-// them before writing. If git does not convert such a file, the snapshot must have its bytes; otherwise the error wraps
-// session.ErrTouched.
+// Lying returns fingerprints (see lies) of the present contents at the paths of files that a move will write with raw
+// bytes. Write compares them again. If git does not convert such a file, the snapshot must have its bytes: if it has
+// other bytes, the error wraps session.ErrTouched.
 func (r *Files) Lying(ctx context.Context, changes []object.TreeChange, files []File) (map[string]string, error) {
 	lay := map[string]string{}
 	for _, f := range files {
@@ -76,7 +76,7 @@ func (r *Files) Lying(ctx context.Context, changes []object.TreeChange, files []
 	return lay, nil
 }
 
-// untouched returns session.ErrTouched if a path has another content than when the move began.
+// untouched returns session.ErrTouched if the content at a path is not the one from the beginning of the move.
 func (r *Files) untouched(lay map[string]string, name string) error {
 	was, known := lay[name]
 	now, err := r.lies(name)

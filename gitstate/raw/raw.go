@@ -17,11 +17,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Git can convert files on their way into the repository and out of it: line ends, filters, $Id$, encodings. A checkout
-// of a snapshot may not restore the exact bytes of such a file. So before a move overwrites or deletes one, its bytes
-// are saved unconverted ("raw"), in a second tree next to the snapshot's, and a move back writes them.
+// Git can convert a file when it adds it and when it writes it: line ends, filters, $Id$, encodings. So a checkout of a
+// snapshot may not restore the exact bytes of the file. Before a move overwrites or deletes such a file, wfs saves its
+// bytes without conversion ("raw") in a second tree, next to the snapshot's. A move back writes these bytes.
 
-// Files are the files of a work tree, byte by byte.
+// Files saves and restores the files of a work tree byte by byte.
 type Files struct {
 	Git     *gitcmd.Git
 	Objects *object.Store
@@ -30,8 +30,9 @@ type Files struct {
 // New returns the files of a work tree.
 func New(git *gitcmd.Git, objects *object.Store) *Files { return &Files{Git: git, Objects: objects} }
 
-// Raw saves the bytes of the files that a plan's move overwrites or deletes and that a checkout of From would not
-// restore: in a tree, durably, "" for none. No ref reaches that tree yet.
+// Raw saves the exact bytes of those files that a plan's move overwrites or deletes and that a checkout of the tree
+// From would not restore. It stores them durably and returns their tree, "" if there are no such files. No ref reaches
+// that tree yet.
 func (r *Files) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
 	target, err := r.Objects.WithUserDir(ctx, m.To, m.From)
 	if err != nil {
@@ -48,7 +49,7 @@ func (r *Files) Raw(ctx context.Context, m session.Move) (session.Tree, error) {
 	return r.Of(ctx, Endangered(changes, back))
 }
 
-// RawFiles is Raw for all files of a snapshot: for a work tree that is about to be removed.
+// RawFiles does the same as Raw for all files of a snapshot. It is for a work tree that is about to be removed.
 func (r *Files) RawFiles(ctx context.Context, s session.Snapshot) (session.Tree, error) {
 	files, err := r.Objects.TreeFiles(ctx, s.Tree)
 	if err != nil {
@@ -57,14 +58,14 @@ func (r *Files) RawFiles(ctx context.Context, s session.Snapshot) (session.Tree,
 	return r.Of(ctx, files)
 }
 
-// File is a file that gets other bytes than those that a checkout of its tree writes.
+// File is a file that needs other bytes than those that a checkout of its tree writes.
 type File struct {
-	object.TreeFile        // as in the tree
-	Bytes           string // id of the blob with its bytes
+	object.TreeFile        // mode and id as in the tree
+	Bytes           string // id of the blob with the file's exact bytes
 }
 
-// ToWrite lists the files of a tree of raw bytes whose bytes in the work tree differ. It leaves out paths that are not
-// files in the target.
+// ToWrite lists the files in `raw`, a tree of raw bytes, that have other bytes in the work tree now. It omits paths
+// that are not files in the tree `target`.
 func (r *Files) ToWrite(ctx context.Context, raw, target session.Tree) ([]File, error) {
 	if raw == "" {
 		return nil, nil
@@ -95,7 +96,7 @@ func (r *Files) ToWrite(ctx context.Context, raw, target session.Tree) ([]File, 
 	return files, nil
 }
 
-// Endangered lists the files, as in the snapshot, whose bytes a move overwrites or deletes.
+// Endangered lists the files whose bytes a move overwrites or deletes, with modes and ids from the snapshot.
 func Endangered(changes []object.TreeChange, back []File) []object.TreeFile {
 	var files []object.TreeFile
 	changed := map[string]bool{}
@@ -111,7 +112,8 @@ func Endangered(changes []object.TreeChange, back []File) []object.TreeFile {
 	return files
 }
 
-// Of saves the bytes of those files that a checkout would not restore.
+// Of saves the exact bytes of those files that a checkout would not restore. It returns the tree of these bytes, "" if
+// there are no such files.
 func (r *Files) Of(ctx context.Context, files []object.TreeFile) (session.Tree, error) {
 	files = slices.DeleteFunc(files, func(f object.TreeFile) bool { return !f.Regular() })
 	converted, err := r.converted(ctx, files)
@@ -122,7 +124,7 @@ func (r *Files) Of(ctx context.Context, files []object.TreeFile) (session.Tree, 
 	if err != nil || len(there) == 0 {
 		return "", err
 	}
-	dir := filepath.Join(r.Git.PrivateDir(), "raw") // a killed command may have left it
+	dir := filepath.Join(r.Git.PrivateDir(), "raw") // a killed command may have left this directory
 	if err := errors.Join(os.RemoveAll(dir), durable.MkdirAll(dir)); err != nil {
 		return "", err
 	}
@@ -143,7 +145,7 @@ func (r *Files) Of(ctx context.Context, files []object.TreeFile) (session.Tree, 
 	return r.treeOf(ctx, filepath.Join(dir, "index"), raw)
 }
 
-// treeOf writes a tree of some files, with the given file as its index.
+// treeOf writes a tree of some files. index is the path of a private index for this.
 func (r *Files) treeOf(ctx context.Context, index string, files []object.TreeFile) (session.Tree, error) {
 	if err := r.indexOf(ctx, index, files); err != nil {
 		return "", err
@@ -151,7 +153,7 @@ func (r *Files) treeOf(ctx context.Context, index string, files []object.TreeFil
 	return r.Objects.WriteTree(ctx, index)
 }
 
-// regular returns those of some files whose paths are regular files in the work tree.
+// regular returns those of the files that are regular files in the work tree.
 func (r *Files) regular(files []object.TreeFile) (there []object.TreeFile, err error) {
 	for _, f := range files {
 		info, err := r.Git.Lstat(f.Path)
@@ -165,7 +167,7 @@ func (r *Files) regular(files []object.TreeFile) (there []object.TreeFile, err e
 	return there, nil
 }
 
-// indexOf writes an index of some files.
+// indexOf writes a private index that has just the given files.
 func (r *Files) indexOf(ctx context.Context, index string, files []object.TreeFile) error {
 	if err := object.RemoveLeftovers(index); err != nil {
 		return err
@@ -177,8 +179,8 @@ func (r *Files) indexOf(ctx context.Context, index string, files []object.TreeFi
 	return r.Objects.Enter(ctx, index, list.String())
 }
 
-// notWrittenSo returns those files that git would write with other bytes than they have now. It lets git write them to
-// a temporary directory, because only git knows the effect of its filters. Files that git fails to write count as
+// notWrittenSo returns the files whose present bytes differ from those that git would write. It makes git write the
+// files to a temporary directory, because only git knows what its filters do. A file that git fails to write counts as
 // different.
 func (r *Files) notWrittenSo(ctx context.Context, dir string, files []object.TreeFile) ([]object.TreeFile, error) {
 	if len(files) == 0 {
@@ -208,8 +210,8 @@ func (r *Files) notWrittenSo(ctx context.Context, dir string, files []object.Tre
 	return differ, nil
 }
 
-// rawIDs returns the ids of blobs with the present bytes of files, by path; none for a path that is not a regular file.
-// With keep, it stores the blobs, durably.
+// rawIDs returns the ids of blobs with the present, unconverted bytes of files, by path. It omits paths that are not
+// regular files. If `keep` is true, it stores the blobs durably.
 func (r *Files) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) (map[string]string, error) {
 	ids := map[string]string{}
 	there, err := r.regular(files)
@@ -243,7 +245,7 @@ func (r *Files) rawIDs(ctx context.Context, files []object.TreeFile, keep bool) 
 // converting are the attributes that make git convert files.
 var converting = []string{"text", "crlf", "eol", "filter", "ident", "working-tree-encoding"}
 
-// converted returns the files that git may convert when it adds or writes them.
+// converted returns which of the files git may convert when it adds or writes them.
 func (r *Files) converted(ctx context.Context, files []object.TreeFile) (map[string]bool, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -253,7 +255,7 @@ func (r *Files) converted(ctx context.Context, files []object.TreeFile) (map[str
 		return nil, err
 	}
 	value, set := strings.CutSuffix(strings.ToLower(string(out)), "\x00")
-	all := set && (value == "" || value == "input" || gitcmd.Truth(value)) // even without attributes
+	all := set && (value == "" || value == "input" || gitcmd.Truth(value)) // even without attributes, by core.autocrlf
 	var ask bytes.Buffer
 	for _, f := range files {
 		ask.WriteString(f.Path + "\x00")
@@ -276,12 +278,13 @@ func (r *Files) converted(ctx context.Context, files []object.TreeFile) (map[str
 	return found, nil
 }
 
-// Write writes files with raw bytes, if their paths still have the contents from when the move began (lay).
+// Write writes files with their exact bytes. Before it writes a file, it checks that its path still has the content
+// from the beginning of the move (lay, see Lying).
 func (r *Files) Write(ctx context.Context, files []File, lay map[string]string) error {
 	if len(files) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(r.Git.Root) // symbolic links must not point elsewhere
+	root, err := os.OpenRoot(r.Git.Root) // so that no symbolic link can make it write elsewhere
 	if err != nil {
 		return err
 	}
@@ -298,7 +301,7 @@ func (r *Files) Write(ctx context.Context, files []File, lay map[string]string) 
 	return nil
 }
 
-// writeRawFile writes a file that git must not write. The snapshot has the present file, or there is none.
+// writeRawFile writes one file that git must not write. The snapshot has the content of an existing file at its path.
 func (r *Files) writeRawFile(ctx context.Context, root *os.Root, f File) error {
 	name, mode := filepath.FromSlash(f.Path), os.FileMode(0o666)
 	if f.Mode == object.ModeExec {

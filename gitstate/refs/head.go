@@ -11,7 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrBrokenRef is the error for a ref that exists but cannot be read: empty, garbage, or a circle.
+// ErrBrokenRef is the error for a ref that exists but cannot be read: it is empty, contains garbage, or refers to
+// itself.
 var ErrBrokenRef = errors.New("the ref is damaged")
 
 // Head returns the branch and the commit of the work tree's HEAD.
@@ -28,7 +29,8 @@ func (r *Refs) Head(ctx context.Context) (session.Head, error) {
 func (r *Refs) headTarget(ctx context.Context) (ref string, commit session.Commit, err error) {
 	path := filepath.Join(r.Git.GitDir, "HEAD")
 	info, err := os.Lstat(path)
-	// Old versions of git made HEAD a symbolic link; reading through it would make a branch look like a detached HEAD.
+	// Old versions of git made HEAD a symbolic link. To read through that link would make a branch look like a detached
+	// HEAD.
 	if r.Git.ReadsDirectly() && err == nil && info.Mode().IsRegular() {
 		data, err := gitcmd.ReadBounded(path, gitcmd.MaxRef)
 		if err != nil {
@@ -47,8 +49,8 @@ func (r *Refs) headTarget(ctx context.Context) (ref string, commit session.Commi
 	return "", session.Commit(strings.TrimSpace(string(out))), err
 }
 
-// BranchOf returns the full name of the branch that the work tree is on, "" for none. During a rebase, when HEAD is
-// detached, that is the branch being rebased.
+// BranchOf returns the full name of the branch that the work tree is on, "" if it is on none. During a rebase, HEAD is
+// detached; then BranchOf returns the branch that is rebased.
 func (r *Refs) BranchOf(ctx context.Context) (string, error) {
 	ref, _, err := r.headTarget(ctx)
 	if err != nil || ref != "" {
@@ -57,7 +59,7 @@ func (r *Refs) BranchOf(ctx context.Context) (string, error) {
 	return Rebasing(r.Git.GitDir)
 }
 
-// Rebasing returns the branch that an unfinished rebase in a git directory will move, "" for none.
+// Rebasing returns the branch that an unfinished rebase in a git directory will move, "" if there is none.
 func Rebasing(gitDir string) (string, error) {
 	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
 		data, err := gitcmd.ReadFile(filepath.Join(gitDir, dir, "head-name"))
@@ -74,8 +76,8 @@ func Rebasing(gitDir string) (string, error) {
 	return "", nil
 }
 
-// Sessions returns the ledger tip of every session. If a ledger cannot be read, it returns an error together with the
-// others.
+// Sessions returns the newest ledger commit of every session. If some ledgers cannot be read, it returns the others
+// together with an error.
 func (r *Refs) Sessions(ctx context.Context) (map[session.ID]session.Commit, error) {
 	const dir = "refs/wfs"
 	dirs, err := os.ReadDir(filepath.Join(r.Git.CommonDir, dir))
@@ -83,7 +85,7 @@ func (r *Refs) Sessions(ctx context.Context) (map[session.ID]session.Commit, err
 		return nil, err
 	}
 	var names []string
-	for _, d := range dirs { // not all refs: a session may have many others
+	for _, d := range dirs { // do not list all refs: a session may have many others
 		names = append(names, RefsPrefix+d.Name()+"/ledger")
 	}
 	refs, err := r.read(ctx, names, dir, func(name string) bool { return LedgerOf(name) != "" })
@@ -94,7 +96,8 @@ func (r *Refs) Sessions(ctx context.Context) (map[session.ID]session.Commit, err
 	return tips, err
 }
 
-// LedgerOf returns the session whose ledger a ref is, "" for other refs and for invalid session names.
+// LedgerOf returns the session to which a ledger's ref belongs. It returns "" for other refs and for invalid session
+// names.
 func LedgerOf(ref string) session.ID {
 	slug, ok := strings.CutSuffix(strings.TrimPrefix(ref, RefsPrefix), "/ledger")
 	if id, err := session.ParseID(slug); ok && err == nil && LedgerRef(id) == ref {
@@ -103,7 +106,7 @@ func LedgerOf(ref string) session.ID {
 	return ""
 }
 
-// Branches returns the local branches by their full names.
+// Branches returns the commits of the local branches, by their full names.
 func (r *Refs) Branches(ctx context.Context) (map[string]session.Commit, error) {
 	return r.RefsBelow(ctx, "refs/heads")
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// BrokenRef is a ref of wfs that cannot be read or names a missing commit.
+// BrokenRef is a ref of wfs that cannot be read or that names a missing commit.
 type BrokenRef struct {
 	Ref  string
-	Err  error          // why
-	File string         // its loose file, "" for none
+	Err  error          // why the ref is broken
+	File string         // its loose file, "" if it has none
 	To   session.Commit // the missing commit, "" if the ref cannot be read
 }
 
 // errNoCommit is the Err of a BrokenRef that names a missing commit.
 var errNoCommit = errors.New("it names a commit that is not there")
 
-// OurRefs lists all refs of wfs; those that are broken are returned separately.
+// OurRefs returns the commits of all refs of wfs by name. It returns the broken ones of these refs separately.
 func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commit, broken []BrokenRef, err error) {
 	refs = map[string]session.Commit{}
 	for _, dir := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
@@ -59,7 +59,7 @@ func (r *Inspection) OurRefs(ctx context.Context) (refs map[string]session.Commi
 	return refs, broken, nil
 }
 
-// brokenBelow returns the refs with loose files below a directory that cannot be read.
+// brokenBelow returns the refs below a directory that have loose files and cannot be read.
 func (r *Inspection) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 	var broken []BrokenRef
 	_ = filepath.WalkDir(filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir)),
@@ -80,8 +80,8 @@ func (r *Inspection) brokenBelow(ctx context.Context, dir string) []BrokenRef {
 	return broken
 }
 
-// LoggedRefs returns the last commits of refs that are gone but still have a reflog. Git did not delete them: it would
-// have removed the reflog.
+// LoggedRefs returns the last commits of refs that no longer exist but still have a reflog. These refs were lost: when
+// git deletes a ref, it also removes the reflog.
 func (r *Inspection) LoggedRefs(ctx context.Context) map[string]session.Commit {
 	gone := map[string]session.Commit{}
 	if !r.Git.ReadsDirectly() {
@@ -100,7 +100,7 @@ func (r *Inspection) LoggedRefs(ctx context.Context) map[string]session.Commit {
 		if c, err := r.refs.Ref(ctx, name); err != nil || c != "" {
 			return nil
 		}
-		// it names another ref, or another kind of file is in its place
+		// the ref names another ref, or something else than a file is in its place
 		if _, err := os.Lstat(r.refs.refPath(name)); err == nil {
 			return nil
 		}
@@ -112,8 +112,8 @@ func (r *Inspection) LoggedRefs(ctx context.Context) map[string]session.Commit {
 	return gone
 }
 
-// Formerly returns the last commit of a ref, from its reflog or, for a rescue, from this work tree's operation log; ""
-// if neither has it or the commit is missing.
+// Formerly returns the last commit that a ref had, from the ref's reflog or, for a rescue, from this work tree's
+// operation log. It returns "" if neither has one, or if that commit is missing.
 func (r *Inspection) Formerly(ctx context.Context, ref string) session.Commit {
 	if c := r.reflog(ctx, ref); c != "" {
 		return c
@@ -127,6 +127,7 @@ func (r *Inspection) Formerly(ctx context.Context, ref string) session.Commit {
 	return ""
 }
 
+// reflog returns the newest commit in a ref's reflog that still exists, "" if there is none.
 func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
 	data, err := durable.ReadFile(filepath.Join(r.Git.CommonDir, "logs", filepath.FromSlash(ref)), 64<<20)
 	if err != nil {
@@ -145,8 +146,8 @@ func (r *Inspection) reflog(ctx context.Context, ref string) session.Commit {
 	return ""
 }
 
-// NewestLedger returns the newest of some ledger commits of a session: all others are its ancestors. It returns "" if
-// none of them exists with all its objects, or if they belong to two histories.
+// NewestLedger returns the newest of some ledger commits of a session: the one of which all others are ancestors. It
+// returns "" if none of the commits exists with all its objects, or if they belong to more than one history.
 func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []session.Commit) (session.Commit,
 	error) {
 	args := []string{"merge-base", "--independent"}
@@ -173,8 +174,8 @@ func (r *Inspection) NewestLedger(ctx context.Context, id session.ID, commits []
 	return session.Commit(newest[0]), nil
 }
 
-// Lost returns git's error about a missing object that refs of wfs reach, "" if there is none. It does not check
-// objects that other refs reach.
+// Lost returns git's error message about an object that some refs of wfs reach and that is missing, "" if none is
+// missing. It does not check objects that branches of the user, tags or remote-tracking branches reach.
 func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 	if len(refs) == 0 {
 		return "", nil
@@ -189,12 +190,13 @@ func (r *Inspection) Lost(ctx context.Context, refs []string) (string, error) {
 	return "", err
 }
 
-// DropEmpty removes empty directories of refs of wfs. Git leaves them forever if it is killed after it has removed the
-// last ref there. A process that creates a ref there at the same time creates the directory again.
+// DropEmpty removes empty directories in which refs of wfs were. If git is killed after it has removed the last ref in
+// a directory, the directory stays forever. A process that creates a ref there at the same time creates the directory
+// again.
 func (r *Inspection) DropEmpty() {
 	for _, name := range []string{BranchPrefix, RefsPrefix, OpsPrefix, DeletedPrefix} {
 		dir := filepath.Join(r.Git.CommonDir, filepath.FromSlash(strings.TrimSuffix(name, "/")))
-		// a symbolic link may point anywhere
+		// do not follow a symbolic link, which may point anywhere
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() && r.Git.ReadsDirectly() {
 			dropEmpty(dir)
 		}
@@ -214,9 +216,9 @@ func dropEmpty(dir string) {
 	_ = os.Remove(dir) // fails if it is not empty
 }
 
-// Replant durably sets a broken or lost ref to a commit; "" removes a ref whose commit is unknown. The file of a broken
-// ref is moved to asideDir, because below refs/ it would still be a broken ref, and its new name is returned. Git
-// refuses to move a ref that it cannot read, so the broken file is replaced here, in one step.
+// Replant durably sets a broken or lost ref to a commit; if `to` is "", it removes the ref. The old file of a broken
+// ref is moved to asideDir, because below refs/ it would still be a broken ref; kept is its new path. Git refuses to
+// move a ref that it cannot read, so Replant itself replaces the file, in one step.
 func (r *Inspection) Replant(ctx context.Context, b BrokenRef, to session.Commit, asideDir string) (kept string,
 	err error) {
 	if b.File == "" {
@@ -260,7 +262,7 @@ func (r *Inspection) replaceRef(b BrokenRef, to session.Commit, dir string) (kep
 	if to == "" {
 		return kept, durable.SyncDir(filepath.Dir(b.File))
 	}
-	// not in the directory of the ref, where it would be another broken one
+	// in asideDir: in the directory of the ref, a leftover of this file would be another broken ref
 	good := filepath.Join(dir, durable.TempPrefix+filepath.Base(name))
 	if err := durable.WriteFile(good, []byte(to+"\n"), mode.Perm()); err != nil {
 		return kept, err

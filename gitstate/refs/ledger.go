@@ -8,7 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Ledgers returns the commits of a session's ledger, newest first; none if there is no such session.
+// Ledgers returns the commits of a session's ledger, newest first. It returns none if there is no such session.
 func (r *Refs) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error) {
 	tip, err := r.Ref(ctx, LedgerRef(id))
 	if err != nil {
@@ -17,7 +17,7 @@ func (r *Refs) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerComm
 	return r.LedgersFrom(ctx, tip)
 }
 
-// LedgersFrom lists a ledger commit and its predecessors, newest first. It does not read the ref.
+// LedgersFrom lists the ledger commit `tip` and its predecessors, newest first. It does not read the ledger's ref.
 func (r *Refs) LedgersFrom(ctx context.Context, tip session.Commit) (list []session.LedgerCommit, err error) {
 	for next := tip; next != ""; {
 		info, err := r.Objects.CommitInfo(ctx, next)
@@ -30,8 +30,8 @@ func (r *Refs) LedgersFrom(ctx context.Context, tip session.Commit) (list []sess
 	return list, nil
 }
 
-// previousLedger returns the ledger commit that c extends, "" for the first one. A first parent that a trailer names is
-// not a ledger commit.
+// previousLedger returns the ledger commit before c, "" if c is the first one. If a trailer of c names the first
+// parent, that parent is no ledger commit.
 func previousLedger(c object.CommitInfo) session.Commit {
 	if len(c.Parents) == 0 {
 		return ""

@@ -8,13 +8,13 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Names of the refs of wfs.
+// The names of wfs's refs, as prefixes.
 const (
-	BranchPrefix = "refs/heads/wfs/" // <slug>: the session's branch
-	RefsPrefix   = "refs/wfs/"       // <slug>/ledger, <slug>/auto, <slug>/rescue/<n>
-	OpsPrefix    = "refs/wfs-ops/"   // <work tree>: its operation log
+	BranchPrefix = "refs/heads/wfs/" // followed by <slug>: the branch of a session
+	RefsPrefix   = "refs/wfs/"       // followed by <slug>/ledger, <slug>/auto, <slug>/rescue/<n>
+	OpsPrefix    = "refs/wfs-ops/"   // followed by the id of a work tree: its operation log
 
-	DeletedPrefix = "refs/wfs-deleted/" // <slug>/<when>/…: refs of deleted sessions, until gc
+	DeletedPrefix = "refs/wfs-deleted/" // followed by <slug>/<when>/…: refs of deleted sessions, until gc
 )
 
 // BranchRef returns the full name of a session's branch.
@@ -26,11 +26,11 @@ func AutoRef(id session.ID) string { return RefsPrefix + string(id) + "/auto" }
 // LedgerRef returns the full name of a session's ledger.
 func LedgerRef(id session.ID) string { return RefsPrefix + string(id) + "/ledger" }
 
-// AnchorRef returns the full name of the ref that keeps a commit of the user's staged changes, from before a checkpoint
-// replaces the index until the ledger has that commit as a parent.
+// AnchorRef returns the full name of the ref that keeps the user's staged changes. A checkpoint commits these before it
+// replaces the index, and the ref keeps that commit until the ledger has it as a parent.
 func AnchorRef(id session.ID) string { return RefsPrefix + string(id) + "/index" }
 
-// RescuePrefix returns the prefix of the names of a session's rescues; a number from 1 follows.
+// RescuePrefix returns the prefix of the names of a session's rescues. A number from 1 follows it.
 func RescuePrefix(id session.ID) string { return RefsPrefix + string(id) + "/rescue/" }
 
 // Refs reads all refs of a repository, and moves those of wfs.
@@ -47,7 +47,7 @@ type repository struct {
 	Objects *object.Store
 }
 
-// Operations are the operation logs of work trees, from which `wfs undo` works.
+// Operations reads and extends the operation logs of work trees, which `wfs undo` uses.
 type Operations struct {
 	repository
 	refs       *Refs

@@ -20,27 +20,27 @@ import (
 	"github.com/wfs-dev/wfs/session/oplog"
 )
 
-// fileOp is the name of the file in each commit of an operation log. The log of a work tree is the chain of first
-// parents of refs/wfs-ops/<work tree>; the chain ends in a commit with an empty tree.
+// fileOp is the name of the only file in each commit of an operation log. The log of a work tree is the chain of first
+// parents that begins at refs/wfs-ops/<work tree>, and ends with a commit that has an empty tree.
 const fileOp = "op.json"
 
-// An operation log that reaches maxOps entries is replaced by a new one with the newest keptOps of them.
+// When an operation log has maxOps entries, wfs replaces it by a new log with the newest keptOps entries.
 const (
 	maxOps  = 400
 	keptOps = 200
 )
 
-// opDocument is op.json.
+// opDocument is the content of op.json.
 type opDocument struct {
 	Version int `json:"version"` // session.FormatVersion
 	session.Op
 }
 
-// OpLog is the readable part of an operation log.
+// OpLog has those entries of an operation log that can be read.
 type OpLog struct {
 	tip     session.Commit
 	Ops     []session.Op     // newest first
-	Rescues []session.Commit // second parents of their commits, "" for none
+	Rescues []session.Commit // by entry: the second parent of its commit, "" if there is none
 	damage  error            // why older entries cannot be read, nil if all were read
 }
 
@@ -62,9 +62,9 @@ func readOp(name string, g object.Found) (session.Op, error) {
 	return doc.Op, nil
 }
 
-// loggedAs returns the number with which an operation is in the log, 0 if it is not. ops is sorted newest first. An
-// operation without a ledger commit of its own can occur again for the same ledger commit after it was undone, so
-// undone ones do not count.
+// loggedAs returns the number with which an operation is in the log already, 0 if it is not. ops is sorted newest
+// first. An operation that has no ledger commit of its own can, after it was undone, occur again for the same ledger
+// commit. So undone operations are ignored.
 func loggedAs(ops []session.Op, op session.Op) int64 {
 	undone := map[int64]bool{}
 	for _, o := range ops {
@@ -76,11 +76,11 @@ func loggedAs(ops []session.Op, op session.Op) int64 {
 	return 0
 }
 
-// maxParked limits the old operations that a replaced log keeps because uncommitted changes that they left on a branch
-// are not restored yet.
+// maxParked limits how many old operations a new log takes over from the log that it replaces: operations that left
+// uncommitted changes on a branch, if these are not restored yet.
 const maxParked = keptOps / 2
 
-// takenAlong returns the indexes of the entries that the new log begins with, newest first: the newest ones, and older
+// takenAlong returns the indexes of the entries that a new log takes over, newest first: the newest entries, and older
 // ones that can still restore uncommitted changes.
 func takenAlong(ops []session.Op) []int {
 	n := min(len(ops), keptOps)
@@ -97,22 +97,23 @@ func takenAlong(ops []session.Op) []int {
 	return list
 }
 
+// OpsRef returns the full name of the ref of this work tree's operation log.
 func (r *Operations) OpsRef() string { return OpsPrefix + r.Git.Worktree }
 
-// Ops lists the readable operations of this work tree, newest first.
+// Ops lists the operations of this work tree that can be read, newest first.
 func (r *Operations) Ops(ctx context.Context) ([]session.Op, error) {
 	ops, _, err := r.OpLog(ctx, r.Git.Worktree)
 	return ops, err
 }
 
-// OpLog lists the operations of any work tree, by its id, newest first. damage is the reason why older ones cannot be
-// read, nil if all can be. A log of a newer wfs is an error.
+// OpLog lists the operations of a work tree (given by id), newest first. damage is the reason why older operations
+// cannot be read, nil if all can be read. A log that a newer wfs has written is an error.
 func (r *Operations) OpLog(ctx context.Context, worktree string) (ops []session.Op, damage, err error) {
 	l, err := r.readOps(ctx, OpsPrefix+worktree)
 	return l.Ops, l.damage, err
 }
 
-// OpLogs lists the work trees that have an operation log, including removed work trees.
+// OpLogs lists the ids of the work trees that have an operation log, including removed work trees.
 func (r *Operations) OpLogs(ctx context.Context) ([]string, error) {
 	refs, err := r.refs.RefsBelow(ctx, strings.TrimSuffix(OpsPrefix, "/"))
 	if err != nil && !errors.Is(err, ErrBrokenRef) {
@@ -125,6 +126,7 @@ func (r *Operations) OpLogs(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
+// readOps reads the operation log at a ref. What cannot be read is reported as damage.
 func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err error) {
 	l.tip, err = r.refs.Ref(ctx, ref)
 	if errors.Is(err, ErrBrokenRef) {
@@ -134,7 +136,7 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 		return l, err
 	}
 	names, rescues, whole, err := r.chain(ctx, l.tip)
-	if failed := gitcmd.Failed(err); failed != nil { // not a commit, or some commits are missing
+	if failed := gitcmd.Failed(err); failed != nil { // the tip is not a commit, or some commits are missing
 		l.damage = fmt.Errorf("%s: %s", ref, strings.TrimSpace(failed.Stderr))
 		return l, nil
 	}
@@ -151,8 +153,8 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 	return l, l.add(names, rescues, got)
 }
 
-// chain lists the names of the files in a log, newest first, and the rescues of their commits. whole is false if the
-// end of the log is missing. At most 2*maxOps entries are read, more than a log ever has.
+// chain lists the names of the files in a log, newest first, and the rescues that their commits keep. whole is false if
+// the end of the log is missing. chain reads at most 2*maxOps entries, more than a log ever has.
 func (r *Operations) chain(ctx context.Context, tip session.Commit) (names []string, rescues []session.Commit,
 	whole bool, err error) {
 	out, err := r.Git.Ask(ctx, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", 2*maxOps),
@@ -170,7 +172,7 @@ func (r *Operations) chain(ctx context.Context, tip session.Commit) (names []str
 	return names, rescues, len(names) == 2*maxOps, err
 }
 
-// add reads the entries of a log up to the first damaged one. An entry of a newer version is an error.
+// add parses the entries of a log, up to the first damaged entry. An entry that a newer wfs has written is an error.
 func (l *OpLog) add(names []string, rescues []session.Commit, got []object.Found) error {
 	for i, g := range got {
 		op, err := readOp(names[i], g)
@@ -186,10 +188,10 @@ func (l *OpLog) add(names []string, rescues []session.Commit, got []object.Found
 	return nil
 }
 
-// newestOps reads the newest entries of this work tree's log without a git process. It returns false if the whole log
-// has to be read.
+// newestOps reads the newest entries of this work tree's log without a git process. ok is false if the whole log must
+// be read instead.
 func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
-	const enough = 16 // an operation that is logged again after a kill is the last one
+	const enough = 16 // after a kill, only the last operation can be logged again
 	var err error
 	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
 		return l, false
@@ -210,9 +212,10 @@ func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
 	return l, len(l.Ops) > 0 && l.Ops[0].Number%keptOps != 0
 }
 
-// LogOp appends an operation to this work tree's log, durably, and returns its number; it ignores op.Number. An
-// operation whose ledger commit is in the log is not logged again. The rescue of the operation stays reachable from the
-// log. If the log cannot be read, a new one begins, whose first commit keeps the old log reachable if possible.
+// LogOp appends an operation to this work tree's log, durably, and returns its number; it ignores op.Number. If the log
+// has an entry of this operation already, LogOp only returns the number of that entry. The operation's rescue stays
+// reachable from the log. If the log cannot be read, LogOp begins a new log; the first commit of that keeps the old log
+// reachable, if possible.
 func (r *Operations) LogOp(ctx context.Context, op session.Op) (int64, error) {
 	ident, err := r.Git.Answers.Identity(ctx)
 	if err != nil {
@@ -226,7 +229,7 @@ func (r *Operations) LogOp(ctx context.Context, op session.Op) (int64, error) {
 	}
 }
 
-// logOp is LogOp, but returns ErrMoved if another process moves the log at the same time.
+// logOp does the work of LogOp once. It returns ErrMoved if another process has moved the log at the same time.
 func (r *Operations) logOp(ctx context.Context, op session.Op, ident string) (int64, error) {
 	if err := r.moveAside(); err != nil {
 		return 0, err
@@ -265,14 +268,14 @@ func (r *Operations) logOp(ctx context.Context, op session.Op, ident string) (in
 	return op.Number, nil
 }
 
-// moveOps moves the log's ref itself, even if it was made a symbolic ref.
+// moveOps moves the ref of the log itself, even if that has become a symbolic ref to another ref.
 func (r *Operations) moveOps(ctx context.Context, m session.RefMove, kind string) error {
 	return r.refs.moveBy(ctx, m, "wfs: "+kind, "--no-deref")
 }
 
-// uponOps returns the commit that the next entry gets as its parent, and the objects to write for it: none if the log
-// is complete and short enough. A log that is too long is rebuilt from its newest entries; one that cannot be read
-// begins again, on top of the old one.
+// uponOps returns the commit that becomes the parent of the next entry, and the objects that must be written for it. If
+// the log is complete and short enough, the parent is its tip, and there are no objects. If the log is too long, it is
+// rebuilt from its newest entries. If it cannot be read, a new log begins on top of the old one.
 func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int64) ([]object.Object, session.Commit,
 	error) {
 	switch {
@@ -281,7 +284,7 @@ func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int6
 	case l.tip == "" && l.damage == nil || len(l.Ops) >= maxOps:
 		objects, tip := r.rootOfOps(nil, ident, at, "")
 		return r.entriesUpon(ctx, objects, tip, l, ident)
-	case l.damage == nil: // only the first commit
+	case l.damage == nil: // the log has only the commit at its end, and no entries
 		return nil, l.tip, nil
 	}
 	was, err := r.reachable(ctx, l.tip)
@@ -293,7 +296,7 @@ func (r *Operations) uponOps(ctx context.Context, l OpLog, ident string, at int6
 	return root, tip, nil
 }
 
-// reachable returns the commit c if everything that it reaches exists, otherwise nothing.
+// reachable returns c as a list if everything that c reaches exists, otherwise an empty list.
 func (r *Operations) reachable(ctx context.Context, c session.Commit) ([]session.Commit, error) {
 	if _, err := r.Objects.CommitInfo(ctx, c); err != nil {
 		return nil, nil
@@ -305,8 +308,8 @@ func (r *Operations) reachable(ctx context.Context, c session.Commit) ([]session
 	return []session.Commit{c}, nil
 }
 
-// rootOfOps returns the commit at the end of a log, so that the first parent of each operation is always a commit of
-// the log.
+// rootOfOps returns the commit at the end of a log, with its objects. With this commit, the first parent of each
+// operation is a commit of the log.
 func (r *Operations) rootOfOps(parents []session.Commit, ident string, at int64, why string) ([]object.Object,
 	session.Commit) {
 	empty := r.Objects.NewObject("tree", nil)
@@ -314,7 +317,7 @@ func (r *Operations) rootOfOps(parents []session.Commit, ident string, at int64,
 	return []object.Object{empty, root}, session.Commit(root.ID)
 }
 
-// entriesUpon rebuilds the kept entries of a log on top of tip.
+// entriesUpon writes the entries that a new log takes over again, with `tip` as the parent of the oldest.
 func (r *Operations) entriesUpon(ctx context.Context, objects []object.Object, tip session.Commit, l OpLog,
 	ident string) ([]object.Object, session.Commit, error) {
 	for _, i := range slices.Backward(takenAlong(l.Ops)) {
@@ -327,7 +330,7 @@ func (r *Operations) entriesUpon(ctx context.Context, objects []object.Object, t
 	return objects, tip, nil
 }
 
-// opCommit returns the objects of one entry, its commit last.
+// opCommit returns the objects of an operation's entry; the commit is the last of them.
 func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Commit,
 	ident string) ([]object.Object, error) {
 	var rescue session.Commit
@@ -340,6 +343,7 @@ func (r *Operations) opCommit(ctx context.Context, op session.Op, tip session.Co
 	return r.opEntry(op, tip, rescue, ident)
 }
 
+// opEntry returns the objects of an entry with the given parent (tip) and rescue.
 func (r *Operations) opEntry(op session.Op, tip, rescue session.Commit, ident string) ([]object.Object, error) {
 	parents := []session.Commit{tip}
 	if rescue != "" {
@@ -358,7 +362,7 @@ func (r *Operations) opEntry(op session.Op, tip, rescue session.Commit, ident st
 	return []object.Object{doc, tree, r.Objects.NewCommit(tree.ID, parents, ident, op.At, message)}, nil
 }
 
-// SetAside reports why this process replaced an unreadable operation log, "" if it did not.
+// SetAside says why this process has replaced an unreadable operation log. It returns "" if it has not.
 func (r *Operations) SetAside() string {
 	if s := r.notedAside.Load(); s != nil {
 		return *s
@@ -368,8 +372,8 @@ func (r *Operations) SetAside() string {
 
 func (r *Operations) noteAside(what string) { r.notedAside.Store(&what) }
 
-// moveAside renames the file of the log's ref if it contains no commit: if it is damaged, or a symbolic ref, through
-// which a write would move another branch. Git can neither read nor replace such a file.
+// moveAside renames the file of the log's ref if that is damaged, or if it is a symbolic ref: a write to it would move
+// another branch. Git can neither read nor replace such a file.
 func (r *Operations) moveAside() error {
 	if !r.Git.ReadsDirectly() {
 		return nil
@@ -382,7 +386,7 @@ func (r *Operations) moveAside() error {
 	if err := durable.MkdirAll(r.Git.PrivateDir()); err != nil {
 		return err
 	}
-	if gitcmd.IsThere(to) { // a command was killed before it gave this file its final name
+	if gitcmd.IsThere(to) { // left by a command that was killed before it gave the file its final name
 		if _, err := durable.MoveAside(to); err != nil {
 			return err
 		}

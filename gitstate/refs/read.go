@@ -21,7 +21,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Remote returns the remote that the user would push to: origin, else the only one, else "".
+// Remote returns the name of the remote to which the user would push: origin, or the only remote, or "" if neither
+// exists.
 func (r *Refs) Remote(ctx context.Context) (string, error) {
 	out, err := r.Git.Ask(ctx, "remote")
 	if err != nil {
@@ -37,7 +38,7 @@ func (r *Refs) Remote(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// CheckBranchName returns an error if a branch cannot have that name.
+// CheckBranchName returns an error if no branch can have that name.
 func (r *Refs) CheckBranchName(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, "-") || strings.Contains(name, "@{") || name == "HEAD" { // as for git switch -c
 		return fmt.Errorf("%q is not a valid branch name", name)
@@ -46,18 +47,20 @@ func (r *Refs) CheckBranchName(ctx context.Context, name string) error {
 	return err
 }
 
-// RefsBelow returns the refs below a directory ("refs/wfs-deleted/auth") by their full names.
+// RefsBelow returns the commits of the refs below a directory (such as "refs/wfs-deleted/auth"), by their full names.
 func (r *Refs) RefsBelow(ctx context.Context, dir string) (map[string]session.Commit, error) {
 	return r.List(ctx, dir, func(string) bool { return true })
 }
 
-// Refs are read from their files, without a git process, if the repository stores them in files. Loose files are read
-// before packed-refs, and override it: git writes packed-refs before it removes the loose files.
+// If the repository stores its refs in files, wfs reads them without a git process. It reads the file of a loose ref
+// before packed-refs, and the loose ref counts if both have it: git writes packed-refs before it removes the loose
+// files.
 
 // maxSymbolic limits a chain of symbolic refs, as in git.
 const maxSymbolic = 5
 
-// Ref returns a ref's commit, "" if it does not exist. name is a full name. A ref that cannot be read is an error.
+// Ref returns the commit of a ref, given by its full name, or "" if the ref does not exist. It follows symbolic refs. A
+// ref that cannot be read is an error.
 func (r *Refs) Ref(ctx context.Context, name string) (session.Commit, error) {
 	if !plainRefName(name) {
 		return "", fmt.Errorf("%q is not a full ref name", name)
@@ -77,7 +80,7 @@ func (r *Refs) Ref(ctx context.Context, name string) (session.Commit, error) {
 	return "", fmt.Errorf("%s: %w: it leads in a circle", name, ErrBrokenRef)
 }
 
-// ReadRef reads one ref without following it.
+// ReadRef reads one ref. It returns its commit, or the name of the next ref if it is a symbolic ref.
 func (r *Refs) ReadRef(name string) (next string, commit session.Commit, err error) {
 	path := r.refPath(name)
 	data, err := gitcmd.ReadBounded(path, gitcmd.MaxRef)
@@ -87,7 +90,8 @@ func (r *Refs) ReadRef(name string) (next string, commit session.Commit, err err
 	if errors.Is(err, durable.ErrNotRegular) || errors.Is(err, durable.ErrTooLarge) || errors.Is(err, syscall.ELOOP) {
 		return "", "", fmt.Errorf("%s: %w: %w", name, ErrBrokenRef, err)
 	}
-	if !gitcmd.Absent(err) && !errors.Is(err, syscall.EISDIR) { // git removes such a directory as soon as it is empty
+	// EISDIR: the path may be a directory, which git removes as soon as it is empty.
+	if !gitcmd.Absent(err) && !errors.Is(err, syscall.EISDIR) {
 		if info, statErr := os.Stat(path); statErr != nil || !info.IsDir() {
 			return "", "", err
 		}
@@ -104,7 +108,7 @@ func (r *Refs) ReadRef(name string) (next string, commit session.Commit, err err
 	return r.parseRef(name, line)
 }
 
-// refPath returns the file of a loose ref. Work trees share all refs but a few.
+// refPath returns the path of a loose ref's file. Except for a few kinds, work trees share all refs.
 func (r *Refs) refPath(name string) string {
 	dir := r.Git.CommonDir
 	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
@@ -115,7 +119,7 @@ func (r *Refs) refPath(name string) string {
 	return filepath.Join(dir, filepath.FromSlash(name))
 }
 
-// parseRef parses the content of a ref's file: an object id, or the name of another ref.
+// parseRef parses the content of a ref's file: either an object id, or "ref:" with the name of another ref.
 func (r *Refs) parseRef(name string, data []byte) (next string, commit session.Commit, err error) {
 	text := strings.TrimRight(string(data), " \t\r\n")
 	if next, ok := strings.CutPrefix(text, "ref:"); ok {
@@ -137,14 +141,14 @@ func (r *Refs) packedRefs() ([]byte, error) {
 	return data, err
 }
 
-// List returns the refs below dir ("refs/heads") whose names are wanted. If some cannot be read, it returns an error
-// that names them together with the others.
+// List returns the refs below dir (such as "refs/heads") for whose names `want` returns true. If some cannot be read,
+// it returns the others together with an error that names the unreadable ones.
 func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool) (map[string]session.Commit, error) {
 	var names []string
 	top := filepath.Join(r.Git.CommonDir, filepath.FromSlash(dir))
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if gitcmd.Absent(err) {
-			return nil // removed since its directory was read
+			return nil // removed after its directory was read
 		}
 		if err != nil || d.IsDir() {
 			return err
@@ -159,7 +163,8 @@ func (r *Refs) List(ctx context.Context, dir string, want func(name string) bool
 	return r.read(ctx, names, dir, want)
 }
 
-// read reads the wanted refs among names, then those that packed-refs has below dir.
+// read reads the refs in `names`, and then the refs that packed-refs has below dir. It omits refs for which `want`
+// returns false.
 func (r *Refs) read(ctx context.Context, names []string, dir string, want func(string) bool,
 ) (map[string]session.Commit, error) {
 	if !r.Git.ReadsDirectly() {
@@ -196,7 +201,7 @@ func (r *Refs) read(ctx context.Context, names []string, dir string, want func(s
 	return refs, object.Join(broken, err)
 }
 
-// forEachRef lists refs with git: the one of that name, or those below it.
+// forEachRef lists refs with git: the ref with the name pattern, or the refs below that directory.
 func (r *Refs) forEachRef(ctx context.Context, pattern string) (map[string]session.Commit, error) {
 	out, warned, err := r.Git.RunBoth(ctx, gitcmd.Opts{}, "for-each-ref", "--format=%(objectname) %(refname)", pattern)
 	if err != nil {
@@ -207,15 +212,15 @@ func (r *Refs) forEachRef(ctx context.Context, pattern string) (map[string]sessi
 		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		refs[name] = session.Commit(id)
 	}
-	// git skips refs that it cannot read, with a warning
+	// git skips refs that it cannot read, and prints a warning
 	if bytes.Contains(warned, []byte("broken ref")) || bytes.Contains(warned, []byte("broken name")) {
 		err = fmt.Errorf("%w: %s", ErrBrokenRef, bytes.TrimSpace(warned))
 	}
 	return refs, err
 }
 
-// plainRefName reports whether a ref name is safe as a file path. Git's own rules are stricter, but nothing is created
-// here.
+// plainRefName reports whether a ref name is safe as a file path. Git's own rules are stricter, but wfs only reads refs
+// of these names.
 func plainRefName(name string) bool {
 	return strings.HasPrefix(name, "refs/") && !strings.Contains(name, "..") && !strings.Contains(name, "//") &&
 		!strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".lock") && !strings.ContainsAny(name, "\\ :\x00\r\n")
@@ -223,25 +228,26 @@ func plainRefName(name string) bool {
 
 func Cut(s string, n int) string { return s[:min(n, len(s))] }
 
-// Pushed reports whether the last move of a remote-tracking branch, according to its reflog, was a push.
+// Pushed reports whether the last move of a remote-tracking branch was a push, according to its reflog.
 func (r *Refs) Pushed(ctx context.Context, ref string) bool {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1, gitcmd.GitDied}}, "reflog", "show", "-1", "--format=%gs", ref)
 	return err == nil && strings.TrimSpace(string(out)) == "update by push"
 }
 
-// Unreachable returns those of some commits that exist and that no ref reaches.
+// Unreachable returns those of the commits that exist but that no ref reaches.
 func (r *Refs) Unreachable(ctx context.Context, commits []session.Commit) ([]session.Commit, error) {
 	args := []string{"rev-list", "--ignore-missing"}
 	for _, c := range commits {
 		args = append(args, string(c))
 	}
-	out, err := r.Git.Ask(ctx, append(args, "--not", "--glob=refs/*")...) // not --all, which includes HEAD
+	out, err := r.Git.Ask(ctx, append(args, "--not", "--glob=refs/*")...) // --glob, since --all would include HEAD
 	found := strings.Fields(string(out))
 	return slices.DeleteFunc(slices.Clone(commits),
 		func(c session.Commit) bool { return !slices.Contains(found, string(c)) }), err
 }
 
-// Previous returns the branch that HEAD was on before, as in `git switch -`, "" if git does not know it.
+// Previous returns the branch that HEAD was on before the present one, as `git switch -` finds it. It returns "" if git
+// does not know it.
 func (r *Refs) Previous(ctx context.Context) (string, error) {
 	out, err := r.Git.Ask(ctx, "rev-parse", "--symbolic-full-name", "@{-1}")
 	if failed := gitcmd.Failed(err); failed != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrMoved is the error for a ref that is not at its expected value: another process has moved it.
+// ErrMoved is the error for a ref that does not have its expected value: another process has moved it.
 var ErrMoved = errors.New("moved by another process")
 
 func orNothing(c session.Commit) string {
@@ -27,13 +27,14 @@ func orNothing(c session.Commit) string {
 	return c.Short()
 }
 
-// errLeftToGit means that git has to move the ref, or report why it cannot.
+// errLeftToGit means that wfs did not move the ref, and that git has to move it, or to report why it cannot.
 var errLeftToGit = errors.New("left to git")
 
-// SetHead durably moves HEAD to a branch, which is at commit `at`. Git moves a symbolic ref without syncing it first:
-// after a power cut at that moment HEAD is empty, and the repository no longer recognised. So wfs itself takes git's
-// steps: the lock, the reflog, the new file, renamed over the old one. It runs git for other kinds of repositories, and
-// if HEAD is locked: git waits for the lock and reports errors.
+// SetHead durably moves HEAD to a branch, which is at commit `at`. Git moves a symbolic ref without syncing the new
+// file first: after a power cut at that moment, HEAD is empty, and git no longer recognises the repository. So wfs
+// takes the same steps as git itself, with a sync: lock, reflog, new file, rename over the old file. It runs git in
+// repositories that do not store refs in files, and if HEAD is locked, because git waits for the lock and reports
+// errors.
 func (r *Writer) SetHead(ctx context.Context, head session.Head, branch string, at session.Commit, why string) error {
 	file := filepath.Join(r.Git.GitDir, "HEAD")
 	byGit := func() error {
@@ -46,7 +47,7 @@ func (r *Writer) SetHead(ctx context.Context, head session.Head, branch string, 
 	if !r.Git.ReadsDirectly() || err != nil || !info.Mode().IsRegular() {
 		return byGit()
 	}
-	who, err := r.Git.Ask(ctx, "var", "GIT_COMMITTER_IDENT") // with the time
+	who, err := r.Git.Ask(ctx, "var", "GIT_COMMITTER_IDENT") // the identity with the present time
 	if err != nil {
 		return byGit()
 	}
@@ -61,8 +62,8 @@ func (r *Writer) SetHead(ctx context.Context, head session.Head, branch string, 
 	return err
 }
 
-// logMove appends a line to the reflog of HEAD or of a branch. It creates the reflog if git would, by its
-// configuration.
+// logMove appends a line to the reflog of HEAD or of a branch. If there is no reflog, logMove creates one only if git
+// is configured to do so.
 func (r *Writer) logMove(ctx context.Context, ref, line string) error {
 	flags := os.O_WRONLY | os.O_APPEND
 	file := r.logOf(ref)
@@ -93,7 +94,7 @@ func (r *Writer) logOf(ref string) string {
 	return filepath.Join(dir, "logs", filepath.FromSlash(ref))
 }
 
-// logsMoves reports whether git creates missing reflogs of HEAD and branches.
+// logsMoves reports whether git would create missing reflogs of HEAD and branches.
 func (r *Writer) logsMoves(ctx context.Context) (bool, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--get", "core.logAllRefUpdates")
 	value := strings.ToLower(strings.TrimSpace(string(out)))
@@ -104,13 +105,13 @@ func (r *Writer) logsMoves(ctx context.Context) (bool, error) {
 	return logs || parsed != nil && (value == "yes" || value == "on"), err
 }
 
-// Move moves one ref durably. A ref that is at its new value is not an error; one that is neither there nor at its old
-// value is an error that wraps ErrMoved.
+// Move moves one ref durably. If the ref has its new value already, that is not an error. If it has neither the new nor
+// the old value, the error wraps ErrMoved.
 func (r *Writer) Move(ctx context.Context, m session.RefMove, why string) error {
 	return r.moveBy(ctx, m, why)
 }
 
-// moveBy is Move with options of git update-ref.
+// moveBy does the same as Move, with additional options for git update-ref.
 func (r *Writer) moveBy(ctx context.Context, m session.RefMove, why string, options ...string) error {
 	if err := r.moveOwnRef(ctx, m, why); !errors.Is(err, errLeftToGit) {
 		if err == nil && m.Old == "" {
@@ -148,8 +149,9 @@ func (r *Writer) moveBy(ctx context.Context, m session.RefMove, why string, opti
 	return err
 }
 
-// SyncRef syncs the directory of a ref, and its parent directories if the ref is new: git syncs only the file. Deleted
-// refs, and refs that are not in files, have no directory.
+// SyncRef syncs the directory of a ref, because git syncs only the file. If isNew is true, it also syncs the parent
+// directories. It ignores directories that do not exist: those of deleted refs, and of refs that are not stored in
+// files.
 func (r *Writer) SyncRef(ref string, isNew bool) error {
 	dir := filepath.FromSlash(ref)
 	for first := true; dir != "refs" && dir != "." && (first || isNew); first = false {
@@ -161,7 +163,7 @@ func (r *Writer) SyncRef(ref string, isNew bool) error {
 	return nil
 }
 
-// movesWithoutGit reports whether a ref can be moved without a git process.
+// movesWithoutGit reports whether wfs can make the move of a ref without a git process.
 func (r *Writer) movesWithoutGit(m session.RefMove) bool {
 	switch {
 	case m.New == "", !r.Git.ReadsDirectly():
@@ -173,13 +175,13 @@ func (r *Writer) movesWithoutGit(m session.RefMove) bool {
 	case !strings.HasPrefix(m.Ref, RefsPrefix) && !strings.HasPrefix(m.Ref, OpsPrefix), gitcmd.IsThere(r.logOf(m.Ref)):
 		return false
 	}
-	// In a repository that a group shares, git knows the modes of new files and directories.
+	// In a repository that a group shares, new files and directories need modes that only git knows.
 	info, err := os.Stat(filepath.Join(r.Git.CommonDir, "HEAD"))
 	return err == nil && (info.Mode()&0o020 == 0 || gitcmd.IsThere(r.refs.refPath(m.Ref)))
 }
 
-// reflogLine returns the line that a move adds to reflogs, and the refs whose reflogs get it: a branch, and HEAD if it
-// is on that branch. Refs that only wfs uses have no reflog.
+// reflogLine returns the line that a move adds to reflogs, and the refs whose reflogs get the line: the branch, and
+// HEAD if HEAD is on that branch. Refs that only wfs uses have no reflog.
 func (r *Writer) reflogLine(ctx context.Context, m session.RefMove, why string) (line string, logs []string,
 	err error) {
 	if !strings.HasPrefix(m.Ref, BranchPrefix) {
@@ -197,8 +199,9 @@ func (r *Writer) reflogLine(ctx context.Context, m session.RefMove, why string) 
 	return fmt.Sprintf("%s %s %s %d +0000\t%s\n", m.Old, m.New, ident, seconds, why), logs, err
 }
 
-// moveOwnRef moves a ref that only wfs uses, or an existing branch of a session, without a git process. It returns
-// errLeftToGit, and has changed nothing, if the ref is locked, is not at the move's old value, or is not in a file.
+// moveOwnRef moves a ref that only wfs uses, or an existing branch of a session, without a git process. If the ref is
+// locked, does not have the move's old value, or is not stored in a file, moveOwnRef changes nothing and returns
+// errLeftToGit.
 func (r *Writer) moveOwnRef(ctx context.Context, m session.RefMove, why string) error {
 	if !r.movesWithoutGit(m) {
 		return errLeftToGit
@@ -226,8 +229,8 @@ func (r *Writer) moveOwnRef(ctx context.Context, m session.RefMove, why string) 
 }
 
 // replaceLocked replaces the file of a ref or of HEAD as git does: it takes git's lock, writes and syncs the new text,
-// and renames it over the file, whose mode it keeps. It calls check with the lock held, before the rename. If the lock
-// is taken, it returns errLeftToGit.
+// and renames it over the old file, whose mode it keeps. It calls check while it holds the lock, before the rename. If
+// it cannot create the lock, it returns errLeftToGit.
 func (r *Writer) replaceLocked(ref, file, text string, check func() error) error {
 	done, err := r.Git.Locks.NoteLocks([]string{ref})
 	if err != nil {
@@ -261,7 +264,7 @@ func (r *Writer) replaceLocked(ref, file, text string, check func() error) error
 	return durable.SyncDir(filepath.Dir(file))
 }
 
-// PutBack moves a ref to a commit, from any value. It returns false if the commit no longer exists.
+// PutBack moves a ref to a commit, whatever commit the ref has now. It returns false if the commit no longer exists.
 func (r *Writer) PutBack(ctx context.Context, ref string, to session.Commit) (bool, error) {
 	if there, err := r.Objects.Exists(ctx, to); err != nil || !there {
 		return false, err

@@ -17,10 +17,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// treeNames are the paths of a tree, without submodules.
+// treeNames has the paths of the files and directories in a tree, without submodules.
 type treeNames struct{ files, dirs map[string]bool }
 
-// namesOf returns the paths of a tree; "" has none.
+// namesOf returns the paths in a tree. For the tree "", there are none.
 func (s *Set) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error) {
 	t := &treeNames{files: map[string]bool{}, dirs: map[string]bool{}}
 	if tree == "" {
@@ -40,19 +40,20 @@ func (s *Set) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error
 	return t, err
 }
 
-// layout makes a directory hold a tree and nothing else. It reuses files of earlier layouts, but does not trust them:
-// it rewrites files that changed since. Its private files are in the repository's state directory, out of the reach of
-// commands that run in the room: git's index, the state of each file that was written, and the room's path.
+// layout makes a directory contain a tree and nothing else. It reuses files of earlier layouts, but does not trust
+// them: it rewrites files that have changed since. Its private files (git's index, the state of each file that was
+// written, the path of the room) are in the repository's state directory, where commands that run in the room do not
+// find them.
 type layout struct {
 	set     *Set
 	dir     string
 	private string
 
 	tree *treeNames
-	anew bool // the last lay emptied the directory
+	anew bool // the last call of lay emptied the directory
 }
 
-// keeps reports whether a path that is not in the tree stays, with everything below it.
+// keeps reports whether a path that is not in the tree stays in the room, with everything below it.
 type keeps func(t *treeNames, rel string) bool
 
 func (m *layout) index() string  { return filepath.Join(m.private, "index") }
@@ -64,7 +65,8 @@ func (m *layout) times() string  { return filepath.Join(m.private, "times") }
 
 func (m *layout) at(rel string) string { return filepath.Join(m.dir, filepath.FromSlash(rel)) }
 
-// lay makes the directory hold a tree. After a kill in the middle, the next call starts from an empty directory.
+// lay makes the directory contain a tree and nothing else. If it is killed, the next call starts with an empty
+// directory.
 func (m *layout) lay(ctx context.Context, tree session.Tree, keep keeps) error {
 	for _, top := range []string{m.set.Git.Root, m.set.Git.CommonDir} {
 		if real, err := filepath.EvalSymlinks(top); err != nil || durable.Inside(m.dir, real) || durable.Inside(m.dir, top) {
@@ -81,15 +83,15 @@ func (m *layout) lay(ctx context.Context, tree session.Tree, keep keeps) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	// A file is in the way, or was changed in a way that git does not repair.
+	// A file is in the way, or has changed in a way that git does not repair: start with an empty directory.
 	if again := m.empty(); again != nil {
 		return errors.Join(err, again)
 	}
 	return m.write(ctx, tree, keep)
 }
 
-// empty removes everything except for the newest time that a file of the directory has had: caches elsewhere may
-// identify files by path and time.
+// empty removes everything except for one fact: the newest time that a file of the directory has had. Caches elsewhere
+// may identify files by path and time.
 func (m *layout) empty() error {
 	m.anew = true
 	newest, _ := os.ReadFile(m.times())
@@ -98,19 +100,19 @@ func (m *layout) empty() error {
 		durable.WriteCache(m.place(), []byte(m.dir), 0o600))
 }
 
-// inDir returns a Git that runs in the room.
+// inDir returns a Git that runs in the room, as commands there would run it.
 func (m *layout) inDir() *gitcmd.Git {
 	return gitcmd.New(gitcmd.Place{Root: m.dir, Env: m.set.Git.Env, UserEnv: m.set.Git.UserEnv})
 }
 
-// git runs git in the directory, with the private index.
+// git runs git in the room, with the private index.
 func (m *layout) git(ctx context.Context, o gitcmd.Opts, args ...string) ([]byte, error) {
 	o.GitDir, o.Env = m.gitDir(), gitcmd.WithIndex(m.index())
 	own := []string{"-c", "core.sparseCheckout=false", "-c",
 		"core.untrackedCache=false", "-c", "core.trustctime=true",
 		"-c", "core.checkStat=default", "-c", "index.skipHash=false"}
 	out, err := m.inDir().Run(ctx, o, append(own, args...)...)
-	_ = os.Chmod(m.index(), 0o600) // git creates files according to the umask
+	_ = os.Chmod(m.index(), 0o600) // git gives new files the mode that the umask allows
 	return out, err
 }
 
@@ -138,8 +140,9 @@ func (m *layout) write(ctx context.Context, tree session.Tree, keep keeps) error
 	return laid.write(m.laid())
 }
 
-// begin returns the states of the files after the last layout. It removes that record, so that a kill from now on is
-// noticed, and leftovers of a killed process. If the last layout did not finish, it empties the directory.
+// begin returns the states that the files had after the last layout, and removes the record of these states: if this
+// layout is killed, the next one finds no record. If there is no record for this directory, begin empties the
+// directory. It also removes leftovers of a killed process.
 func (m *layout) begin() (seal, error) {
 	laid := readSeal(m.laid())
 	if text, err := os.ReadFile(m.place()); err != nil || string(text) != m.dir || laid == nil {
@@ -158,8 +161,9 @@ func (m *layout) begin() (seal, error) {
 	return laid, m.set.Git.MakeGitDir(m.gitDir(), "ref: refs/heads/none")
 }
 
-// checkOut lets git write the files of a tree that are not as the last layout left them. Git may compare only whole
-// seconds, so these files are first removed from its index: git rewrites files that the index does not have.
+// checkOut makes git write the files of a tree, except those that are still as the last layout left them. laid has
+// their states. Git may only compare times in whole seconds. So changed files are first removed from its index: git
+// rewrites a file that the index does not have.
 func (m *layout) checkOut(ctx context.Context, tree session.Tree, laid seal) error {
 	var changed strings.Builder
 	for name, state := range laid {
@@ -177,7 +181,7 @@ func (m *layout) checkOut(ctx context.Context, tree session.Tree, laid seal) err
 	return err
 }
 
-// refresh updates the file times in git's index. A file that differs from the tree is an error.
+// refresh updates the times of the files in git's index. A file that differs from the tree is an error.
 func (m *layout) refresh(ctx context.Context) error {
 	differ, err := m.git(ctx, gitcmd.Opts{OkExit: []int{1}}, "update-index", "--ignore-submodules", "--refresh")
 	if err != nil {
@@ -186,12 +190,13 @@ func (m *layout) refresh(ctx context.Context) error {
 	if line, _, _ := strings.Cut(string(differ), "\n"); line != "" {
 		return fmt.Errorf("not as the tree has it: %s", line)
 	}
-	// Otherwise git would think that files may have changed after it read them, and would read them each time.
+	// With an older time, git would regard the files as possibly changed since it read them, and would read them again
+	// each time.
 	at := time.Unix(0, m.newest()).Add(timeStep)
 	return os.Chtimes(m.index(), at, at)
 }
 
-// tidy removes all paths that are neither in the tree nor kept. It does not follow symbolic links.
+// tidy removes all paths that are neither in the tree nor kept by keep. It does not follow symbolic links.
 func (m *layout) tidy(rel string, keep keeps) error {
 	entries, err := readDir(m.at(rel))
 	if err != nil {
@@ -215,7 +220,7 @@ func (m *layout) tidy(rel string, keep keeps) error {
 	return nil
 }
 
-// readDir lists a directory, even if a command that ran there has removed the permission.
+// readDir lists a directory, even if a command in the room has removed the permission to read it.
 func readDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrPermission) {

@@ -14,30 +14,32 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// LeadsBackError means that an installed package points back to a work tree: gates would judge the files there.
+// LeadsBackError means that an installed package points back to a work tree. Gates would then judge the files there
+// instead of those in the room.
 type LeadsBackError struct{ session.LeadsBack }
 
 func leadsBack(name, to string) error { return &LeadsBackError{session.LeadsBack{Path: name, To: to}} }
 
 func (e *LeadsBackError) Error() string { return e.Path + " leads to " + e.To }
 
-// maxSaying limits how much is read of a file that lists locations of modules, in bytes.
+// maxSaying limits how many bytes of a file wfs searches for locations of modules.
 const maxSaying = 1 << 20
 
-// leadsPython reports whether a file lists locations of modules for Python: see site, and setuptools' editable
-// installs.
+// leadsPython reports, by a file's name, whether the file lists locations of modules for Python: see Python's module
+// site, and the editable installs of setuptools.
 func leadsPython(base string) bool {
 	return strings.HasSuffix(base, ".pth") || strings.HasSuffix(base, ".egg-link") ||
 		strings.HasPrefix(base, "__editable__") && strings.HasSuffix(base, ".py")
 }
 
-// says reports whether an installed file may list locations of modules as absolute paths: those of Python and pnpm.
+// says reports whether an installed file may list locations of modules as absolute paths. Python and pnpm write such
+// files.
 func says(file string) bool {
 	base := path.Base(file)
 	return leadsPython(base) || base == ".modules.yaml" || path.Base(path.Dir(file)) == ".bin"
 }
 
-// namesTree returns the first of some directories whose path is in the text of a file, "" for none.
+// namesTree returns the first of the directories whose path occurs in a file, "" if none does.
 func namesTree(file string, tops ...string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -53,8 +55,8 @@ func namesTree(file string, tops ...string) string {
 	return ""
 }
 
-// leads returns the path in a work tree to which an installed link points, or the work tree that an installed file
-// names, "" for none.
+// leads returns the path in a work tree to which an installed symbolic link points, or the work tree that an installed
+// file names, or "" if the file does neither.
 func (b *room) leads(file string, kind fs.FileMode) string {
 	switch {
 	case kind&fs.ModeSymlink != 0:
@@ -69,8 +71,8 @@ func (b *room) leads(file string, kind fs.FileMode) string {
 	return ""
 }
 
-// lookOutside finds editable installs of the project in Python installations elsewhere: of the system, of the user, or
-// in a virtual environment of poetry or conda. env is the environment of the gates.
+// lookOutside finds editable installs of the project in Python installations outside of the room: those of the system,
+// of the user, or of a virtual environment of poetry or conda. env is the environment of the gates.
 func (b *room) lookOutside(env []string) {
 	for _, prefix := range pythonPrefixes(env) {
 		if !filepath.IsAbs(prefix) || durable.Inside(prefix, b.set.Git.Root) || durable.Inside(prefix, b.theirs[0]) {
@@ -85,7 +87,7 @@ func (b *room) lookOutside(env []string) {
 	}
 }
 
-// pythonPrefixes returns the directories in which an environment may find Python and its packages.
+// pythonPrefixes returns the directories in which programs with an environment may find Python and its packages.
 func pythonPrefixes(env []string) (prefixes []string) {
 	for _, entry := range env {
 		switch name, value, _ := strings.Cut(entry, "="); name {

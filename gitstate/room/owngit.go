@@ -13,9 +13,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ownGit gives the directory a repository of its own: programs that ask git there must neither find the live repository
-// nor fail because there is none. It borrows the objects of the live repository, and its HEAD is a commit of the tree
-// on top of the live HEAD. Its only refs are the live tags. The next layout replaces it.
+// ownGit creates a git repository in the room: programs that run git there must neither find the repository of the work
+// tree (the live one) nor fail because there is none. The new repository borrows the objects of the live one. Its HEAD
+// is a commit of the tree on top of the live HEAD, and its only refs are the live tags. The next layout replaces it.
 func (m *layout) ownGit(ctx context.Context, tree session.Tree) error {
 	dir := filepath.Join(m.dir, ".git")
 	if err := durable.RemoveTree(dir); err != nil {
@@ -56,7 +56,7 @@ func (m *layout) ownGit(ctx context.Context, tree session.Tree) error {
 	return gitcmd.CopyKeepingTime(m.index(), filepath.Join(dir, "index"))
 }
 
-// commit returns a commit of a tree on top of the live HEAD.
+// commit returns the content of a commit of a tree on top of the live HEAD.
 func (m *layout) commit(ctx context.Context, tree session.Tree) ([]byte, error) {
 	head, err := m.set.Refs.Head(ctx)
 	if err != nil {
@@ -74,11 +74,12 @@ func (m *layout) commit(ctx context.Context, tree session.Tree) ([]byte, error) 
 		"wfs: the tree that is judged").Data, nil
 }
 
-// firstDay is the commit date if the live HEAD has no commit: archive formats cannot store dates that are too old.
+// firstDay is the date of that commit if the live HEAD has no commit: archive formats cannot store dates that are too
+// old.
 const firstDay = 946684800 // 2000-01-01
 
-// settings adds to a configuration those settings of the repository that affect the content of files, and nothing else:
-// no remotes, no hooks, no aliases.
+// settings returns the text of a configuration file, extended by those settings of the live repository that affect the
+// content of files. It adds no remotes, hooks or aliases.
 func (m *layout) settings(ctx context.Context, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -25,25 +25,26 @@ import (
 var installDirs = []string{"node_modules", "vendor", "bower_components", ".bundle", ".pnp.cjs", ".pnp.loader.mjs",
 	"__pypackages__", "deps", "Pods", ".yarn"}
 
-// installersNotes are files that installers write for themselves. They change even if the same packages are installed
-// again.
+// installersNotes are files that installers write for their own use. They change even if the same packages are
+// installed again, so wfs does not compare them.
 var installersNotes = []string{".package-lock.json", ".yarn-integrity", ".yarn-state.yml", ".modules.yaml",
 	".pnpm-workspace-state.json", "install-state.gz"}
 
-// isInstalled reports whether a path of the work tree has installed packages. Parts of a .yarn may belong to the
-// project.
+// isInstalled reports whether a path of the work tree is a directory or file with installed packages. Parts of a .yarn
+// directory may belong to the project itself.
 func (s *Set) isInstalled(rel string) bool {
 	return slices.Contains(installDirs, path.Base(rel)) || path.Base(path.Dir(rel)) == ".yarn" ||
 		strings.HasSuffix(rel, ".egg-info") || isEnvironment(s.live(rel))
 }
 
-// isEnvironment reports whether a directory is a Python virtual environment, which contains its own absolute path.
+// isEnvironment reports whether a directory is a Python virtual environment. Such a directory contains its own absolute
+// path, so it cannot be copied.
 func isEnvironment(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "pyvenv.cfg"))
 	return err == nil
 }
 
-// Installed lists the installed packages in the work tree that are not files of a tree.
+// Installed lists the paths in the work tree with installed packages, except for files of a tree.
 func (s *Set) Installed(ctx context.Context, tree session.Tree) ([]string, error) {
 	t, err := s.namesOf(ctx, tree)
 	if err != nil {
@@ -62,23 +63,23 @@ func (s *Set) Installed(ctx context.Context, tree session.Tree) ([]string, error
 	return tops, nil
 }
 
-// PackagesDigest returns a digest of the installed packages in the work tree that are not files of a tree. It does not
-// change if the same packages are installed again.
+// PackagesDigest returns a fingerprint of the installed packages in the work tree, except for files of a tree. If the
+// same packages are installed again, it stays the same.
 func (s *Set) PackagesDigest(ctx context.Context, tree session.Tree) (string, error) {
 	return s.eachPackage(ctx, tree, func(from, _ string, _ fs.FileInfo) (string, error) { return from, nil })
 }
 
-// NoPackages returns the digest for no packages.
+// NoPackages returns the fingerprint that stands for no packages.
 func NoPackages() string { return packagesDigest(sha256.New()) }
 
 func packagesDigest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:24]) }
 
-// visitor is called for each file, link or directory of the installed packages. It returns the file whose content goes
-// into the digest.
+// visitor is called for each file, link or directory of the installed packages. It returns the file whose content
+// becomes part of the fingerprint.
 type visitor func(from, rel string, info fs.FileInfo) (file string, err error)
 
-// eachPackage visits each file, link and directory of the installed packages, at its real path, without caches. Of a
-// virtual environment it visits only the top.
+// eachPackage calls visit for each file, link and directory of the installed packages, with its real path, and returns
+// a fingerprint of them all. It skips caches. Of a virtual environment it visits only the top directory.
 func (s *Set) eachPackage(ctx context.Context, tree session.Tree, visit visitor) (digest string, err error) {
 	tops, err := s.Installed(ctx, tree)
 	if err != nil {
@@ -97,11 +98,11 @@ func (s *Set) eachPackage(ctx context.Context, tree session.Tree, visit visitor)
 	return packagesDigest(h), nil
 }
 
-// visitPackage visits a package directory or file at its real path; top is its path in the work tree.
+// visitPackage visits a package directory or file whose real path is real. top is its path in the work tree.
 func visitPackage(ctx context.Context, h hash.Hash, real, top string, visit visitor) error {
 	return filepath.WalkDir(real, func(from string, d fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
-			return errors.Join(ctx.Err(), ignoreAbsent(err)) // deleted meanwhile
+			return errors.Join(ctx.Err(), ignoreAbsent(err)) // deleted during the walk
 		}
 		odd := d.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0 // a socket, for example
 		if odd || from != real && caches[d.Name()] {
@@ -130,7 +131,7 @@ func ignoreAbsent(err error) error {
 	return err
 }
 
-// skipped returns the error that makes a walk skip the entry.
+// skipped returns the error that makes a walk skip an entry.
 func skipped(d fs.DirEntry) error {
 	if d.IsDir() {
 		return fs.SkipDir
@@ -138,7 +139,7 @@ func skipped(d fs.DirEntry) error {
 	return nil
 }
 
-// describe adds a file, link or directory to a digest, without its times.
+// describe adds a file, link or directory to a fingerprint, without its times.
 func describe(h hash.Hash, file, from, rel string, info fs.FileInfo) error {
 	if slices.Contains(installersNotes, path.Base(rel)) {
 		return nil
@@ -165,8 +166,8 @@ func describe(h hash.Hash, file, from, rel string, info fs.FileInfo) error {
 	return nil
 }
 
-// copiedLink returns the target of a copied link. A relative one out of the work tree, for example to a package next to
-// it, is made absolute.
+// copiedLink returns the target for a copy of the link at `from`. If a relative target is outside of the work tree, for
+// example a package next to it, the result is absolute.
 func copiedLink(from, rel string) (string, error) {
 	to, err := os.Readlink(from)
 	if err == nil && !filepath.IsAbs(to) &&
@@ -176,7 +177,8 @@ func copiedLink(from, rel string) (string, error) {
 	return to, err
 }
 
-// copyFile copies a file to a new one. If the file system can, the copies share their blocks until one is written.
+// copyFile copies a file to a path that does not exist. If the file system can, the two files share their blocks until
+// one of them is changed.
 func copyFile(from, to string, mode fs.FileMode) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -191,15 +193,15 @@ func copyFile(from, to string, mode fs.FileMode) error {
 	return errors.Join(err, out.Close())
 }
 
-// installing matches files that determine which packages are installed. If there is a lock file, package.json does not
-// count.
+// installing matches files that determine which packages are installed. A package.json determines them only if there is
+// no lock file.
 var installing = lazyregexp.New(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|packages\.lock)\.json|pnpm-lock\.yaml|` +
 	`bun\.lockb?|(Cargo|Gemfile|Pipfile|Podfile|composer|deno|mix|pdm|poetry|pubspec|uv|yarn)\.lock|` +
 	`pyproject\.toml|setup\.(py|cfg)|composer\.json|Gemfile|Pipfile|pnpm-workspace\.yaml|` +
 	`([^/]*requirements[^/]*|requirements/[^/]+)\.(txt|in)|environment\.ya?ml|` +
 	`\.npmrc|\.yarnrc(\.yml)?|\.python-version|\.nvmrc|\.node-version|\.tool-versions)$`)
 
-// Installing returns a digest of the files of a tree that determine which packages are installed.
+// Installing returns a fingerprint of those files in a tree that determine which packages are installed.
 func (s *Set) Installing(ctx context.Context, tree session.Tree) (string, error) {
 	lines, err := s.list(ctx, "ls-tree", "-r", "-z", string(tree))
 	if err != nil {

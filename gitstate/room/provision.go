@@ -16,7 +16,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Provisioned lists the files without git that were copied or linked into a new work tree, as paths from its top.
+// Provisioned lists files outside of git that were copied or linked into a new work tree, as paths from the top of the
+// work tree.
 type Provisioned struct {
 	// a directory without tracked files stands for everything in it
 	Copied  []string       `json:"copied,omitempty"`
@@ -24,12 +25,12 @@ type Provisioned struct {
 	Skipped []session.Skip `json:"skipped,omitempty"`
 }
 
-// ErrCannotLink is the error for a path that must not be linked.
+// ErrCannotLink is the error for a path that Provision must not link.
 var ErrCannotLink = errors.New("cannot be linked")
 
-// Provision brings untracked and ignored files of the work tree into another one, with the top directory `into`: copies
-// of files that match patterns, and links. Existing files in the other one stay. Symbolic links are never followed, in
-// either work tree.
+// Provision brings untracked and ignored files of this work tree to another work tree, whose top directory is `into`:
+// it copies the files that match the patterns in copies, and makes links to the paths in links. Files that exist in the
+// other work tree stay. It never follows symbolic links in either work tree.
 func (s *Set) Provision(ctx context.Context, into string, copies, links []string) (Provisioned, error) {
 	p := provisioner{from: s}
 	var err error
@@ -55,7 +56,7 @@ func (s *Set) Provision(ctx context.Context, into string, copies, links []string
 
 type provisioner struct {
 	from   *Set
-	source string // real path of the top of from
+	source string // real path of the top of the work tree
 	dst    *os.Root
 	done   Provisioned
 }
@@ -100,7 +101,7 @@ func (p *provisioner) link(ctx context.Context, name string) error {
 	return nil
 }
 
-// mayLink returns an error if a path must not be linked.
+// mayLink returns an error if a link to target must not be created.
 func (p *provisioner) mayLink(target string, tracked bool) error {
 	if tracked {
 		return errors.New("git tracks it, or something in it")
@@ -112,7 +113,8 @@ func (p *provisioner) mayLink(target string, tracked bool) error {
 	return nil
 }
 
-// linkedLeads checks the places in which installed packages usually point back to a project's own files.
+// linkedLeads returns an error if installed packages in a directory that is to be linked point back to the project's
+// own files. It checks the places where such packages usually have links or lists of modules.
 func (p *provisioner) linkedLeads(name, target string) error {
 	for _, pattern := range []string{"*", "@*/*", "lib/*/site-packages/*", "Lib/site-packages/*"} {
 		entries, _ := filepath.Glob(filepath.Join(gitcmd.Globbed(target), pattern))
@@ -126,8 +128,8 @@ func (p *provisioner) linkedLeads(name, target string) error {
 	return nil
 }
 
-// leads returns the path in the main work tree to which a link points, or that work tree if a file makes Python look
-// for modules there, otherwise "".
+// leads returns the path in the main work tree to which a link points. For a file that makes Python search modules
+// there, it returns that work tree, and for other files "".
 func (p *provisioner) leads(file string) string {
 	if _, err := os.Readlink(file); err == nil {
 		if to, err := filepath.EvalSymlinks(file); err == nil && durable.Inside(to, p.source) {
@@ -139,7 +141,7 @@ func (p *provisioner) leads(file string) string {
 	return ""
 }
 
-// free reports whether a path of the new work tree does not exist, and creates its parent directories.
+// free reports whether a path does not exist in the new work tree. In that case, it creates the parent directories.
 func (p *provisioner) free(name string) (bool, error) {
 	if _, err := p.dst.Lstat(filepath.FromSlash(name)); err == nil {
 		p.skip(name, "already exists in the new work tree")
@@ -186,17 +188,18 @@ func (p *provisioner) copies(ctx context.Context, pattern string) error {
 	return nil
 }
 
-// whole reports whether a path is a directory without tracked files.
+// whole reports whether a pattern is the path of a directory without tracked files, so that the directory is copied as
+// a whole.
 func (p *provisioner) whole(ctx context.Context, pattern string) (bool, error) {
 	info, err := os.Lstat(p.from.live(pattern))
 	if err != nil || !info.IsDir() {
-		return false, nil // a pattern
+		return false, nil // a pattern with wildcards
 	}
 	tracked, err := p.tracked(ctx, pattern)
 	return !tracked, err
 }
 
-// copy copies one file, or a symbolic link as a link.
+// copy copies one file. A symbolic link is copied as a link.
 func (p *provisioner) copy(name string) (bool, error) {
 	if strings.HasSuffix(name, "/") {
 		p.skip(name, "a nested repository")
@@ -206,7 +209,7 @@ func (p *provisioner) copy(name string) (bool, error) {
 	info, err := os.Lstat(from)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return false, nil // deleted meanwhile
+		return false, nil // deleted since it was listed
 	case err != nil:
 		return false, err
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -224,7 +227,7 @@ func (p *provisioner) copy(name string) (bool, error) {
 	return true, p.copyFile(name, info)
 }
 
-// copyLink copies a symbolic link. Its target is not read; it may be, for example, the system's Python.
+// copyLink copies a symbolic link without reading its target, which may be, for example, the system's Python.
 func (p *provisioner) copyLink(name string) (bool, error) {
 	target, err := os.Readlink(p.from.live(name))
 	if err != nil {
@@ -264,7 +267,7 @@ func (p *provisioner) copyFile(name string, info fs.FileInfo) error {
 	return p.dst.Chtimes(file, info.ModTime(), info.ModTime())
 }
 
-// Loose lists those of some paths, which checkpoints leave out, that `git add` in this work tree would add.
+// Loose returns which of the paths `git add` in this work tree would add, although checkpoints leave them out.
 func (s *Set) Loose(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil

@@ -18,36 +18,37 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Request describes a room.
+// Request describes a room: a clean directory in which gates run.
 type Request struct {
 	Dir, Name string // directory of the room, and its name in the repository
 	Tree      session.Tree
-	Further   []string     // patterns of untracked and ignored files of the work tree to copy
+	Further   []string     // patterns of untracked and ignored files of the work tree to copy to the room
 	Env       []string     // environment of the gates that will run there
-	SetUp     func() error // installs packages there; nil: copy them from the work tree
-	Judged    session.Tree // installed packages are all that are not among its files
-	Packages  string       // expected digest of the packages to copy
-	Cold      bool         // without caches and builds of earlier gates
+	SetUp     func() error // installs packages in the room; if nil, they are copied from the work tree
+	Judged    session.Tree // all installed packages that are not files of this tree are copied
+	Packages  string       // expected fingerprint of the packages to copy
+	Cold      bool         // without the caches and builds of earlier gates
 }
 
-// maxFurther limits the number of files that are copied besides packages.
+// maxFurther limits the number of files that are copied in addition to packages.
 const maxFurther = 20000
 
 type room struct {
 	Request
 	*layout
 	clean  *session.CleanTree
-	theirs []string // work trees: the real path of the live one first
-	had    seal     // state of the installed packages, nil if there are none yet
-	copies []string // further files of the work tree
+	theirs []string // real paths of the work trees, the live one first
+	had    seal     // states of the installed packages, nil if none are installed yet
+	copies []string // requested further files of the work tree
 	when   time.Time
 }
 
-// Make makes a directory hold a tree, with installed packages, and nothing else of the work tree. Packages are
-// installed or copied once, are sealed, and stay for later trees. If they were changed in the room, they are installed
-// again. session.ErrOtherPackages means that the packages in the work tree are not those that the request expects.
+// Make makes a directory contain a tree, installed packages and the requested further files, and nothing else. It
+// installs or copies packages once, seals them (see seal), and keeps them for later trees. If packages have changed in
+// the room, it installs them again. The error session.ErrOtherPackages means that the packages in the work tree are not
+// those that the request expects.
 //
-// The caller prevents all other use of the directory during the call.
+// The caller ensures that nothing else uses the directory during the call.
 func (s *Set) Make(ctx context.Context, q Request) (session.CleanTree, error) {
 	b, err := s.newRoom(ctx, q)
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *Set) Make(ctx context.Context, q Request) (session.CleanTree, error) {
 // fill writes the tree, packages and further files.
 func (b *room) fill(ctx context.Context) error {
 	err := b.layAround(ctx)
-	// a layout that fails empties the directory, with the packages
+	// If lay fails at first, it empties the directory, including the packages: then install them again.
 	for try := 0; err == nil && b.had == nil && try < 2; try++ {
 		err = b.install(ctx)
 	}
@@ -122,17 +123,17 @@ func (s *Set) layout(dir, name string) *layout {
 	return &layout{set: s, dir: dir, private: s.memory(name)}
 }
 
-// layAround writes the tree, and keeps sealed files and files that builders left.
+// layAround writes the tree to the room, and keeps sealed files and the output of builders.
 func (b *room) layAround(ctx context.Context) error {
 	sealed := b.had.keeper()
 	err := b.lay(ctx, b.Tree, func(t *treeNames, rel string) bool { return sealed(rel) || !b.Cold && t.builds(rel) })
-	if b.anew { // nothing earlier is left
+	if b.anew { // nothing of earlier layouts is left
 		b.had = nil
 	}
 	return err
 }
 
-// install brings packages into a room, seals them, and restores files of the tree that the installation changed.
+// install brings packages to the room and seals them. Then it restores files of the tree that the installation changed.
 func (b *room) install(ctx context.Context) error {
 	durable.Hit(durable.CleanSetUp)
 	switch {
@@ -158,8 +159,8 @@ func (b *room) install(ctx context.Context) error {
 	return b.had.write(b.seal())
 }
 
-// sealBelow records the state of the files in a directory, whose name ends in a slash, that are not in the tree. It
-// returns an error if one of them points back to a work tree.
+// sealBelow records the states of the files in a directory that are not in the tree. The directory's name ends in a
+// slash. It returns an error if one of these files points back to a work tree.
 func (b *room) sealBelow(dir string) error {
 	entries, err := os.ReadDir(b.at(dir))
 	if err != nil {
@@ -189,7 +190,8 @@ func (b *room) sealBelow(dir string) error {
 	return nil
 }
 
-// bringPackage copies a file, link or directory of the installed packages from the work tree.
+// bringPackage is the visitor that copies a file, link or directory of the installed packages from the work tree to the
+// room.
 func (b *room) bringPackage(from, rel string, info fs.FileInfo) (string, error) {
 	if info.IsDir() && isEnvironment(from) {
 		return "", leadsBack(rel, b.set.live(rel))
@@ -197,7 +199,7 @@ func (b *room) bringPackage(from, rel string, info fs.FileInfo) (string, error) 
 	return b.at(rel), b.bring(from, rel, info)
 }
 
-// bring copies a path to the room, with a later time than all files before it there.
+// bring copies a path to the room. The copy gets a later time than all files that the room has had.
 func (b *room) bring(from, rel string, info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsDir():
@@ -221,7 +223,7 @@ func (b *room) bring(from, rel string, info fs.FileInfo) error {
 		os.Chtimes(b.at(rel), b.when, b.when))
 }
 
-// copyFurther copies one requested file of the work tree: commands in the room may write to it.
+// copyFurther copies one requested file of the work tree. It is a copy because commands in the room may write to it.
 func (b *room) copyFurther(rel string) error {
 	info, err := os.Lstat(b.set.live(rel))
 	if _, sealed := b.had[rel]; durable.Absent(err) || sealed || b.tree.files[rel] || b.set.installedAbove(rel) {
@@ -230,13 +232,13 @@ func (b *room) copyFurther(rel string) error {
 	if err == nil {
 		err = b.bring(b.set.live(rel), rel, info)
 	}
-	if errors.Is(err, fs.ErrExist) { // a builder left a file there
+	if errors.Is(err, fs.ErrExist) { // the output of a builder is in its place
 		return nil
 	}
 	return err
 }
 
-// installedAbove reports whether a path of the work tree is in an installed package.
+// installedAbove reports whether a path of the work tree is, or is in, an installed package.
 func (s *Set) installedAbove(rel string) bool {
 	for ; rel != "."; rel = path.Dir(rel) {
 		if s.isInstalled(rel) {
@@ -246,8 +248,8 @@ func (s *Set) installedAbove(rel string) bool {
 	return false
 }
 
-// dropCaches removes the caches of tools in installed packages. Compiled Python stays: Python can be configured to look
-// elsewhere.
+// dropCaches removes the caches of tools in installed packages. Compiled Python stays, because Python can be configured
+// to look for it elsewhere.
 func (b *room) dropCaches() error {
 	for name := range b.had {
 		if !strings.HasSuffix(name, "/") {
@@ -265,8 +267,8 @@ func (b *room) dropCaches() error {
 	return nil
 }
 
-// Bare reports whether a room with a tree would have all files of the work tree: apart from installed packages and
-// files that match further, the work tree has no files that are not in the tree, ignored or not.
+// Bare reports whether a room with a tree would have all files of the work tree. It would if each file of the work
+// tree, ignored or not, is in the tree, in an installed package, or matched by the patterns in further.
 func (s *Set) Bare(ctx context.Context, tree session.Tree, further []string) (bool, error) {
 	b, err := s.newRoom(ctx, Request{Further: further})
 	if err != nil {
@@ -278,7 +280,7 @@ func (s *Set) Bare(ctx context.Context, tree session.Tree, further []string) (bo
 	return len(b.absent(ctx)) == 0, ctx.Err()
 }
 
-// absent returns files and directories of the work tree that are neither in the room nor installed.
+// absent returns files and directories of the work tree that are neither in the room nor in installed packages.
 func (b *room) absent(ctx context.Context) []string {
 	names, _ := b.set.list(ctx, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
 	return slices.DeleteFunc(names, func(name string) bool {
@@ -287,8 +289,8 @@ func (b *room) absent(ctx context.Context) []string {
 	})
 }
 
-// written returns files of the room that differ from its tree and that git does not ignore, or an error message if git
-// fails.
+// written returns the files of the room that differ from its tree or were added to it, except those that git ignores.
+// If git fails, it returns the error message instead.
 func (b *room) written(ctx context.Context) []string {
 	var names []string
 	for _, args := range [][]string{{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
@@ -306,14 +308,14 @@ func (b *room) written(ctx context.Context) []string {
 	})
 }
 
-// own reports whether a path is installed or requested, or is a parent directory of a requested file.
+// own reports whether a path is in an installed package, is a requested further file, or is a parent directory of one.
 func (b *room) own(top string) bool {
 	return b.set.installedAbove(top) || slices.ContainsFunc(b.copies, func(name string) bool {
 		return name == top || strings.HasPrefix(name, top+"/")
 	})
 }
 
-// untrackedBy lists untracked files, ignored or not, that match patterns.
+// untrackedBy lists the untracked files, ignored or not, that match patterns.
 func (s *Set) untrackedBy(ctx context.Context, patterns []string) ([]string, error) {
 	args := []string{"ls-files", "-o", "-z", "--"}
 	for _, p := range patterns {
@@ -321,7 +323,7 @@ func (s *Set) untrackedBy(ctx context.Context, patterns []string) ([]string, err
 		args = append(args, ":(top,glob)"+p, ":(top,glob)"+p+"/**")
 	}
 	names, err := s.list(ctx, args...)
-	// nested repositories
+	// omit nested repositories
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "/") })
 	if err == nil && len(names) > maxFurther {
 		err = fmt.Errorf("more than %d files are to be copied to a clean checkout", maxFurther)

@@ -16,31 +16,32 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Installed packages in a room are sealed: the state of each file is recorded, and compared before each use and after
-// each gate. Otherwise code that runs there could change a package, and with it the next verdict.
+// Installed packages in a room are sealed: wfs records the state of each file, and compares it before each use of the
+// room and after each gate. Without this, code that runs in the room could change a package, and with it the next
+// verdict.
 
-// caches are directories with files that tools can make again and validate themselves. They are never copied or sealed,
-// and stay from one gate to the next.
+// caches are directories with files that tools can create again and validate themselves. wfs never copies or seals
+// them, and keeps them from one gate to the next.
 var caches = map[string]bool{
 	"__pycache__": true, ".pytest_cache": true, ".cache": true, ".vite": true, ".vite-temp": true, ".vitest": true,
 	".tmp": true, ".git": true,
 }
 
-// buildDirs are output directories that builders validate by content or time, and the file that has to be next to them.
-// They stay from one gate to the next, too.
+// buildDirs are the names of output directories that builders validate by content or time. The value is a file that
+// must be next to such a directory. wfs keeps these directories, too, from one gate to the next.
 var buildDirs = map[string]string{"target": "Cargo.toml", "_build": "mix.exs", ".gradle": "settings.gradle"}
 
-// builds reports whether a directory is such an output directory.
+// builds reports whether a directory is an output directory as in buildDirs.
 func (t *treeNames) builds(rel string) bool {
 	beside, ok := buildDirs[path.Base(rel)]
 	return ok && t.files[path.Join(path.Dir(rel), beside)]
 }
 
-// seal has the states of files by path. Directories end in a slash, and have an empty state.
+// seal has the recorded states of files, by path. The name of a directory ends in a slash, and its state is empty.
 type seal map[string]string
 
-// fileState returns a state that differs after any change of a file: programs cannot set back the time of its last
-// change.
+// fileState returns a text for the state of a file, which differs after any change of the file: programs cannot set
+// back the time of its last change (ctime).
 func fileState(info fs.FileInfo) string {
 	changed, ok := durable.ChangedAt(info)
 	if !ok {
@@ -58,7 +59,7 @@ func stateAt(file string) (string, error) {
 	return fileState(info), nil
 }
 
-// readSeal reads a file that write wrote, nil if there is none.
+// readSeal reads a seal that write has written, nil if there is none.
 func readSeal(file string) seal {
 	data, err := os.ReadFile(file)
 	records := bytes.Split(data, []byte{0})
@@ -80,7 +81,7 @@ func (s seal) write(file string) error {
 	return durable.WriteCache(file, b.Bytes(), 0o600)
 }
 
-// keeper returns a function that reports whether a path, or a path below it, is sealed.
+// keeper returns a function that reports whether a path is sealed, or has a sealed path below it.
 func (s seal) keeper() func(rel string) bool {
 	names := slices.Sorted(maps.Keys(s))
 	return func(rel string) bool {
@@ -92,7 +93,7 @@ func (s seal) keeper() func(rel string) bool {
 	}
 }
 
-// changed returns the first path below root that differs from its sealed state, "" if none does.
+// changed returns the first path (in alphabetical order) that differs from its sealed state, "" if none does.
 func (s seal) changed(root string) (first string) {
 	names := slices.Collect(maps.Keys(s))
 	var mu sync.Mutex
@@ -114,7 +115,8 @@ func (s seal) changed(root string) (first string) {
 	return first
 }
 
-// differs returns the name of a sealed file if it changed, or the name of a new file in a sealed directory.
+// differs returns the name of a sealed file if it has changed. For a sealed directory, it returns the name of a new
+// file in it, or the directory's own name if that is gone. It returns "" if nothing differs.
 func (s seal) differs(root, name string) string {
 	file := filepath.Join(root, filepath.FromSlash(name))
 	if !strings.HasSuffix(name, "/") {

@@ -1,5 +1,5 @@
-// Package room makes rooms: directories that hold one tree of a repository, with installed packages, and nothing else
-// of a work tree. Gates run there. It also provides new work trees with files that are not in git.
+// Package room makes rooms: directories that contain one tree of a repository, with installed packages, and nothing
+// else of a work tree. Gates run there. It also brings files that are not in git to new work trees.
 package room
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 )
 
-// Set makes the rooms of a repository. Packages and further files are copied from one of its work trees.
+// Set makes the rooms of a repository. It copies packages and further files from one work tree, the live one.
 type Set struct {
 	Git     *gitcmd.Git
 	Objects *object.Store
@@ -25,10 +25,10 @@ func (s *Set) live(rel string) string { return filepath.Join(s.Git.Root, filepat
 
 func (s *Set) memory(name string) string { return filepath.Join(s.Git.StateDir(), "rooms", name) }
 
-// Forget removes the private files about a room.
+// Forget removes the private files that wfs keeps about a room.
 func (s *Set) Forget(name string) error { return os.RemoveAll(s.memory(name)) }
 
-// list returns the output of a git command that prints a list with -z.
+// list returns the elements of a list that a git command prints with -z.
 func (s *Set) list(ctx context.Context, args ...string) ([]string, error) {
 	out, err := s.Git.Run(ctx, gitcmd.Opts{}, args...)
 	return gitcmd.SplitZ(out), err

@@ -9,18 +9,19 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Builders and caches use a file's time to decide whether their output is current: Python compares seconds, make and
-// Cargo look for newer files. Several trees may be laid out in one directory within moments, so every file that a
-// layout writes gets a later time than all files before it there.
+// Builders and caches use the time of a file to decide whether their output is current: Python compares seconds, make
+// and Cargo look for newer files. wfs may write several trees to one directory within moments. So every file that a
+// layout writes gets a later time than all files that the directory has had.
 
-// The times of file systems are those of the last tick of the system's clock (at most 10 ms ago), or have a resolution
-// of one or two seconds.
+// A file system gives a new file the time of the last tick of the system's clock, which is at most 10 ms ago, or rounds
+// times to one or two seconds.
 const (
 	freshByTick   = 20 * time.Millisecond
 	freshBySecond = 3 * time.Second
 )
 
-// timeStep is how much later the time of a next layout is: tools may compare whole seconds, or steps of two.
+// timeStep is how much later the times of each layout are than those of the layout before: tools may compare times in
+// whole seconds, or in steps of two seconds.
 const timeStep = 2 * time.Second
 
 // newest returns the newest time that a file of the room has had, in Unix nanoseconds.
@@ -30,9 +31,9 @@ func (m *layout) newest() int64 {
 	return n
 }
 
-// later returns a time for files that have just been written, later than all times before it there. now is the newest
-// of their present times. It records the time first: after a kill, the next layout knows which times may have been
-// used.
+// later returns a time for files that have just been written. It is later than all times that files of the room have
+// had; `now` is the newest present time of the new files. later records the time before it is used: after a kill, the
+// next layout knows which times may have been used.
 func (m *layout) later(now time.Time) (time.Time, error) {
 	fresh := freshByTick
 	if now.Nanosecond() == 0 {
@@ -42,8 +43,8 @@ func (m *layout) later(now time.Time) (time.Time, error) {
 	return time.Unix(0, n), durable.WriteCache(m.times(), strconv.AppendInt(nil, n, 10), 0o600)
 }
 
-// age gives the files that git has just written a later time. before has the states of files after the last layout; age
-// returns the states of all files.
+// age gives a later time to the files that git has just written. before has the states of files after the last layout.
+// age returns the new states of all files.
 func (m *layout) age(before seal) (seal, error) {
 	laid := make(seal, len(m.tree.files))
 	var written []string
@@ -76,7 +77,8 @@ func (m *layout) age(before seal) (seal, error) {
 	return laid, m.passTick()
 }
 
-// setTime sets the time of a file, and returns its state. It does not change the target of a symbolic link.
+// setTime sets the time of a file, and returns the file's new state. It ignores symbolic links, so that it does not
+// change their targets.
 func setTime(file string, when time.Time) (string, error) {
 	info, err := os.Lstat(file)
 	if err == nil && info.Mode().IsRegular() {
@@ -88,8 +90,8 @@ func setTime(file string, when time.Time) (string, error) {
 	return stateAt(file)
 }
 
-// passTick waits until a change of a file would be visible: until the next tick of the file system's clock, which takes
-// 1 to 10 ms. If the clock counts whole seconds, it does not wait for the next one.
+// passTick waits until a later change of a file would be visible in its times, that is until the next tick of the file
+// system's clock. This takes 1 to 10 ms. If the clock counts whole seconds, passTick does not wait.
 func (m *layout) passTick() error {
 	var first int64
 	for range 100_000 {
@@ -107,7 +109,7 @@ func (m *layout) passTick() error {
 	return nil
 }
 
-// clock returns the present time of the file system's clock, in Unix nanoseconds.
+// clock returns the present time by the clock of the file system, in Unix nanoseconds.
 func (m *layout) clock() (int64, error) {
 	info, err := os.Lstat(m.dir)
 	if err == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Settings reads git's settings in one work tree that affect which files git looks at and how it converts them.
+// Settings reads git's settings in one work tree that affect which files git examines and how it converts them.
 type Settings struct {
 	Git     *gitcmd.Git
 	Objects *object.Store
@@ -28,12 +28,14 @@ func New(git *gitcmd.Git, objects *object.Store) *Settings {
 	return &Settings{Git: git, Objects: objects}
 }
 
-// shaping matches git's settings that select the files that git looks at, or convert them on their way into objects and
-// back. A clone does not have them: if they are changed, gates judge other content than a clone of the branch will
-// have. Those of git-lfs are the same everywhere.
+// shaping matches the git settings that select the files that git examines, or that convert files when git adds or
+// writes them. A clone of the repository does not get these settings: if an agent changes them, gates judge other
+// content than a clone of the branch will have. Settings of git-lfs are excepted (see shapingSettings), because they
+// are the same everywhere.
 var shaping = lazyregexp.New(`^(filter\..*|include\.path|includeif\..*|core\.(attributesfile|autocrlf|checkstat|eol|excludesfile|filemode|fsmonitor|ignorecase|precomposeunicode|symlinks|trustctime|worktree))$`)
 
-// Conversions returns the present values of these settings, in the files of this repository and in all files together.
+// Conversions returns the present values of the settings that shaping matches, both in each file of this repository and
+// from all of git's configuration files together.
 func (r *Settings) Conversions(ctx context.Context) (session.Conversions, error) {
 	c := session.Conversions{Settings: map[string]map[string]string{}, Texts: map[string][]byte{},
 		Listed: map[string]string{}}
@@ -72,13 +74,14 @@ func (r *Settings) Conversions(ctx context.Context) (session.Conversions, error)
 	return c, nil
 }
 
-// shapingFiles returns the files of the git directory that may have such settings.
+// shapingFiles returns the files in the git directory that may have settings that shaping matches, or attributes.
 func (r *Settings) shapingFiles() []string {
 	return []string{filepath.Join(r.Git.CommonDir, "config"), filepath.Join(r.Git.GitDir, "config.worktree"),
 		filepath.Join(r.Git.CommonDir, "info", "attributes")}
 }
 
-// shapingSettings returns the settings that match shaping, with all their values, and in listed all settings.
+// shapingSettings returns the settings from a file that shaping matches, by name with all their values. listed has all
+// settings of the file as one text, to compare it.
 func (r *Settings) shapingSettings(ctx context.Context, from ...string) (all map[string]string, listed string,
 	err error) {
 	out, err := r.Git.Ask(ctx, append(append([]string{"config"}, from...), "--list", "-z")...)
@@ -93,8 +96,9 @@ func (r *Settings) shapingSettings(ctx context.Context, from ...string) (all map
 	return all, strings.Join(entries, "\x00"), err
 }
 
-// PutConversionsBack restores such settings in the files of this repository, and removes new marks that make git ignore
-// changes of a file. back names the restored settings, elsewhere those that differ in the user's other files.
+// PutConversionsBack restores settings that shaping matches in the files of this repository. It also removes marks that
+// were added since and make git ignore changes of a file. back names the restored settings. elsewhere names settings
+// that differ in the user's other configuration files, which it does not change.
 func (r *Settings) PutConversionsBack(ctx context.Context, was session.Conversions) (back, elsewhere []string,
 	err error) {
 	now, err := r.Conversions(ctx)
@@ -136,10 +140,11 @@ func (r *Settings) PutConversionsBack(ctx context.Context, was session.Conversio
 	return back, session.Differing(was.All, now.All), nil
 }
 
-// putSettingsBack restores some settings of a file. If nothing else changed in the file, it restores the whole file.
+// putSettingsBack restores some settings of a file. If the file then has the same settings as before, it restores the
+// whole text.
 func (r *Settings) putSettingsBack(ctx context.Context, file string, keys []string, was session.Conversions) error {
 	for _, key := range keys {
-		// 5: it does not exist
+		// exit code 5: the setting does not exist
 		if _, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{5}}, "config", "--file", file, "--unset-all", key); err != nil {
 			return err
 		}
@@ -160,7 +165,7 @@ func (r *Settings) putSettingsBack(ctx context.Context, file string, keys []stri
 	return putTextBack(file, was)
 }
 
-// putTextBack restores a configuration file of git.
+// putTextBack restores the text of a configuration file of git, or removes the file if it did not exist.
 func putTextBack(file string, was session.Conversions) error {
 	text, there := was.Texts[file]
 	if !there {
@@ -173,8 +178,8 @@ func putTextBack(file string, was session.Conversions) error {
 	return durable.WriteFile(file, text, mode)
 }
 
-// SettingsBetween returns the names of the settings that differ between two configuration files of git, without parts
-// that may be passwords. It returns none if git cannot read a file.
+// SettingsBetween returns the names of the settings that differ between two configuration files of git. From the names
+// it removes parts that may be passwords. It returns none if git cannot read one of the files.
 func (r *Settings) SettingsBetween(ctx context.Context, was, now string) []string {
 	var all [2]map[string]string
 	for i, file := range []string{was, now} {

@@ -15,8 +15,9 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// IgnoredBefore lists existing untracked paths that an exclude file names, because they were ignored earlier, but that
-// the repository's own rules do not ignore now. Paths that the guard holds out are not among them.
+// IgnoredBefore lists existing untracked paths that were ignored at an earlier time, and so are in the session's
+// exclude file (its list of paths that checkpoints leave out), but that the repository's own rules do not ignore now.
+// It omits the paths that the file lists as held out.
 func (r *Settings) IgnoredBefore(ctx context.Context, exclude string) ([]string, error) {
 	text, err := durable.ReadFile(exclude, MaxRules)
 	if err != nil {
@@ -46,7 +47,7 @@ func (r *Settings) IgnoredBefore(ctx context.Context, exclude string) ([]string,
 	}), err
 }
 
-// Treats reports how git treats a path of the work tree, given with slashes.
+// Treats reports whether git tracks and whether it ignores a path of the work tree, given with slashes.
 func (r *Settings) Treats(ctx context.Context, path string) (tracked, ignored bool, err error) {
 	said, err := r.Ignores(ctx, []string{path})
 	if err != nil {
@@ -56,11 +57,11 @@ func (r *Settings) Treats(ctx context.Context, path string) (tracked, ignored bo
 	return len(out) > 0, said[path], err
 }
 
-// maxInfoExclude limits the size of the clone's own exclude file, in bytes.
+// maxInfoExclude limits the size of the file info/exclude, in bytes.
 const maxInfoExclude = 1 << 20
 
-// ExcludeLocally adds a line to the clone's own exclude file (info/exclude), or removes it. It returns the file's path,
-// and changed = false if there was nothing to do.
+// ExcludeLocally adds a line to the exclude file of this clone (info/exclude), or removes it if `remove` is true. It
+// returns the path of the file. changed is false if there was nothing to do.
 func (r *Settings) ExcludeLocally(line string, remove bool) (file string, changed bool, err error) {
 	file = filepath.Join(r.Git.CommonDir, "info", "exclude")
 	old, err := durable.ReadFile(file, maxInfoExclude)
@@ -90,7 +91,8 @@ func (r *Settings) ExcludeLocally(line string, remove bool) (file string, change
 	return file, true, durable.WriteFile(file, text, 0o644)
 }
 
-// ExcludedLocally reports whether the clone's own exclude file has a line.
+// ExcludedLocally reports whether the exclude file of this clone (info/exclude) has a line, and returns the file's
+// path.
 func (r *Settings) ExcludedLocally(line string) (file string, there bool, err error) {
 	file = filepath.Join(r.Git.CommonDir, "info", "exclude")
 	text, err := durable.ReadFile(file, maxInfoExclude)
@@ -106,7 +108,7 @@ func (r *Settings) ExcludedLocally(line string) (file string, there bool, err er
 // MaxRules limits the size of a session's exclude file, in bytes.
 const MaxRules = 16 << 20
 
-// Ignores returns those of some untracked paths that the repository's and the user's rules ignore.
+// Ignores returns which of the untracked paths are ignored by the rules of the repository and of the user.
 func (r *Settings) Ignores(ctx context.Context, paths []string) (map[string]bool, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -127,9 +129,9 @@ func (r *Settings) Ignores(ctx context.Context, paths []string) (map[string]bool
 	return said, nil
 }
 
-// Ignored lists the paths that are ignored in the work tree now. A directory that a rule matches stands for everything
-// in it, and ends in a slash. A directory is not listed just because all files in it are ignored, as with `ls-files
-// --directory`: the next file in it may not be ignored.
+// Ignored lists the paths that git ignores in the work tree now. A directory that a rule matches is listed, with a
+// slash at its end, instead of everything in it. A directory whose files are merely all ignored is not listed (as
+// `ls-files --directory` would), because the next file in it may not be ignored.
 func (r *Settings) Ignored(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Ask(ctx, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all",
 		"--no-renames", "--ignore-submodules=all")
@@ -142,11 +144,11 @@ func (r *Settings) Ignored(ctx context.Context) ([]string, error) {
 	return ignored, err
 }
 
-// ExcludesPath returns the path of a file with the user's global excludes followed by those of a session. Git reads
-// only one core.excludesFile.
+// ExcludesPath returns the path of a file that combines the user's global exclude rules with those of a session, in
+// this order. It is needed because git reads only one core.excludesFile.
 func (r *Settings) ExcludesPath() string { return filepath.Join(r.Git.PrivateDir(), "excludes") }
 
-// CombineExcludes writes that file.
+// CombineExcludes writes the file at ExcludesPath. rules are those of the session.
 func (r *Settings) CombineExcludes(ctx context.Context, rules []byte) error {
 	all, err := r.UserExcludes(ctx)
 	if err != nil {
@@ -162,8 +164,8 @@ func (r *Settings) CombineExcludes(ctx context.Context, rules []byte) error {
 	return durable.WriteCache(r.ExcludesPath(), all, 0o600)
 }
 
-// UserExcludes returns the content of the user's own exclude file. If it cannot be read, the error is a *ReadyError,
-// because git then fails.
+// UserExcludes returns the content of the user's own exclude file. If the file cannot be read, the error is a
+// *ReadyError, because git fails then, too.
 func (r *Settings) UserExcludes(ctx context.Context) ([]byte, error) {
 	path, err := r.GlobalExcludes(ctx)
 	if err != nil || path == "" {
@@ -179,8 +181,8 @@ func (r *Settings) UserExcludes(ctx context.Context) ([]byte, error) {
 	return text, nil
 }
 
-// GlobalExcludes returns the path of the user's own exclude file, "" for none. It checks for changed settings: an agent
-// may change them.
+// GlobalExcludes returns the path of the user's own exclude file, "" if there is none. It reads the settings again if
+// they have changed, because an agent may change them.
 func (r *Settings) GlobalExcludes(ctx context.Context) (string, error) {
 	s, err := r.Git.Answers.FreshSettings(ctx)
 	path, set := s["core.excludesfile"]
@@ -196,11 +198,11 @@ func (r *Settings) GlobalExcludes(ctx context.Context) (string, error) {
 	return r.ExcludeFile(path), nil
 }
 
-// noExcludes is the exclude file if core.excludesFile is set to nothing, to disable it.
+// noExcludes is the path that GlobalExcludes returns if core.excludesFile is empty, which disables the file.
 const noExcludes = os.DevNull
 
-// ExcludeFile returns the file for a value of core.excludesFile, relative to the top of the work tree; for "" the file
-// that git reads by default.
+// ExcludeFile returns the path of the file for a value of core.excludesFile. A relative value begins at the top of the
+// work tree. For "" it returns the file that git reads by default.
 func (r *Settings) ExcludeFile(path string) string {
 	if below, ok := strings.CutPrefix(path, "~/"); ok {
 		return filepath.Join(r.Git.Getenv("HOME"), below)

@@ -8,7 +8,7 @@ import (
 )
 
 // Filters returns the filter commands in the repository's own configuration, as "KEY: COMMAND". Git runs them when it
-// adds or writes files with that filter. It leaves out git-lfs, which is well known.
+// adds or writes files that have such a filter. Filters omits git-lfs, which is well known.
 func (r *Settings) Filters(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--local", "--includes", "-z", "--get-regexp",
 		`^filter\..*\.(clean|smudge|process)$`)

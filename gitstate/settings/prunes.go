@@ -9,10 +9,10 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/refs"
 )
 
-// Kept are the refspecs that exclude the refs of sessions from a fetch.
+// Kept are the refspecs that exclude the refs of sessions from `git fetch`, so that `--prune` does not delete them.
 var Kept = []string{"^" + refs.BranchPrefix + "*", "^" + strings.TrimSuffix(refs.RefsPrefix, "/") + "*"}
 
-// Prunes lists the settings of remotes that make `git fetch --prune` delete the refs of sessions.
+// Prunes lists the names of the remotes' settings that make `git fetch --prune` delete refs of sessions.
 func (r *Settings) Prunes(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "-z", "--get-regexp", `^remote\..*\.fetch$`)
 	settings := gitcmd.SplitZ(out)

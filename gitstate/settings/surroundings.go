@@ -13,14 +13,16 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Limits of Surroundings: the number of files, and the bytes of each file, and of all kept contents.
+// The limits of Surroundings: the number of files, and the size in bytes of each file and of all saved contents
+// together.
 const (
 	maxWatched      = 200
 	maxWatchedBytes = 1 << 20
 )
 
-// Surroundings returns all refs, and the files of the git directory that affect how git works here: configuration,
-// hooks, attributes, excludes, alternates. Remote-tracking branches are included: they show a push.
+// Surroundings returns the commits of all refs, and fingerprints and contents of the files that affect how git works
+// here: configuration, hooks, attributes, excludes, alternates. It includes remote-tracking branches, because they show
+// a push.
 func (r *Settings) Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error) {
 	s := session.Surroundings{Refs: map[string]session.Commit{}, Wfs: map[string]session.Commit{},
 		Files: map[string]string{}, Texts: map[string]session.Text{}}
@@ -31,7 +33,7 @@ func (r *Settings) Surroundings(ctx context.Context, id session.ID) (session.Sur
 	}
 	for line := range strings.Lines(string(out)) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), ",", 5)
-		if len(f) != 5 || f[0] != "commit" && f[1] != "commit" { // a tag of something else
+		if len(f) != 5 || f[0] != "commit" && f[1] != "commit" { // a tag that points to no commit
 			continue
 		}
 		ref, commit := f[4], session.Commit(f[2])
@@ -43,7 +45,7 @@ func (r *Settings) Surroundings(ctx context.Context, id session.ID) (session.Sur
 		case strings.HasPrefix(ref, refs.BranchPrefix), strings.HasPrefix(ref, refs.OpsPrefix), refs.LedgerOf(ref) != "",
 			strings.HasPrefix(ref, refs.RefsPrefix) && strings.Contains(ref, "/rescue/"):
 			s.Wfs[ref] = commit
-		case !strings.HasPrefix(ref, refs.RefsPrefix): // other refs of wfs come and go
+		case !strings.HasPrefix(ref, refs.RefsPrefix): // omit all other refs of wfs: they change in normal work
 			s.Refs[ref] = commit
 		}
 	}
@@ -57,8 +59,8 @@ func (r *Settings) Surroundings(ctx context.Context, id session.ID) (session.Sur
 	return s, nil
 }
 
-// watch adds digests of a file, or of all files in a directory, by their paths relative to base. It also keeps their
-// contents, up to maxWatchedBytes in all. An unreadable file counts as empty.
+// watch adds to s the fingerprint of a file, or of each file in a directory, by its path relative to base. It also
+// saves their contents, up to maxWatchedBytes for all files. An unreadable file counts as empty.
 func watch(s *session.Surroundings, base, top string) {
 	kept := 0
 	for _, t := range s.Texts {
@@ -70,7 +72,7 @@ func watch(s *session.Surroundings, base, top string) {
 			return nil
 		}
 		rel, err := filepath.Rel(base, path)
-		if err != nil || d.IsDir() || rel == filepath.Join("info", "refs") { // git's own, after a gc
+		if err != nil || d.IsDir() || rel == filepath.Join("info", "refs") { // git writes info/refs itself, after a gc
 			return nil
 		}
 		digest := sha256.New()

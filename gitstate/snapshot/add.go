@@ -21,14 +21,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// maxRounds limits how many paths may make `git add` fail as a whole. Each of them costs another `git add`.
+// maxRounds limits how many paths may make `git add` fail as a whole. After each of them, git has to run again.
 const maxRounds = 50
 
 // addition is the result of bringing a private index up to date with the work tree.
 type addition struct {
 	session.Staged
-	Now     *object.Index   // after the addition
-	Copied  []byte          // update-index entries, see withheld
+	Now     *object.Index   // index after the addition
+	Copied  []byte          // tracked files whose new keys are withheld, see withheld.copied
 	Plain   bool            // the files were added without git
 	Objects []object.Object // if Plain: objects of the added files, not stored yet
 }
@@ -44,13 +44,14 @@ func joinSkips(lists ...[]session.Skip) []session.Skip {
 	return slices.CompactFunc(all, func(a, b session.Skip) bool { return a.Path == b.Path })
 }
 
-// maxSpecs limits the pathspecs that are passed as arguments, in bytes. Systems allow somewhat more.
+// maxSpecs limits the pathspecs that wfs passes as arguments, in bytes. Systems allow somewhat more; longer lists go
+// into a file.
 const maxSpecs = 64 << 10
 
-// AddAll stages the whole work tree, without .wfs and the held-out files, into a private index, and lists the paths
-// that it could not add. x is that index before the addition; nothingStaged says that it equals headTree. A nested
-// repository becomes a gitlink only if head has it as one or the user has made it a submodule: a gitlink saves none of
-// its files.
+// AddAll stages the whole work tree into a private index, except for .wfs and the files held out of checkpoints, and
+// lists the paths that it could not add. x is the private index before the addition. nothingStaged says that its tree
+// is headTree. A nested repository becomes a gitlink only if head already has that gitlink or the user has made the
+// repository a submodule, because a gitlink saves none of its files.
 func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothingStaged bool, exclude string,
 	head session.Commit, headTree session.Tree) (made addition, err error) {
 	began := time.Unix(0, int64(r.Git.FileTime()))
@@ -70,8 +71,8 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 	}
 	made.HeldOut, made.Ignored, made.Now = h.held, h.ignored, x
 	slices.SortFunc(made.HeldOut, func(a, b session.Held) int { return strings.Compare(a.Path, b.Path) })
-	// Git would set the time at which the index was written. A file that changed after the look must not seem older
-	// than the index.
+	// Git would give the index the time at which it was written. But a file that changed since AddAll began must not
+	// seem older than the index.
 	defer func() {
 		if err == nil {
 			err = gitcmd.IgnoreAbsent(os.Chtimes(index, began, began))
@@ -96,7 +97,7 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 			return made, err
 		}
 	}
-	unseen, err := r.unseen(ctx, made.Now) // in a sparse checkout, git removes the marks of files that exist
+	unseen, err := r.unseen(ctx, made.Now) // in a sparse checkout, git has removed the marks of files that exist
 	if err != nil {
 		return made, err
 	}
@@ -108,17 +109,17 @@ func (r *Adder) AddAll(ctx context.Context, index string, x *object.Index, nothi
 	return made, nil
 }
 
-// addHeld runs `git add` for the paths that hold selected, and returns the skipped paths; nil if there was nothing to
-// add.
+// addHeld runs `git add` for the paths that hold has selected, and returns the paths that git skipped. It returns nil
+// if there was nothing to add.
 //
-// Single paths are added without exclusions: if a path in the same directory is excluded, git 2.39 silently finds
-// nothing there.
+// It adds single paths without exclusions: if a path in the same directory is excluded, git 2.39 silently adds nothing
+// there.
 func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *holding) (skipped []session.Skip,
 	err error) {
 	paths := literally(slices.DeleteFunc(slices.Clone(h.paths), h.isGiven))
 	sure := !h.unsure && len(paths) <= MaxNamed
 	if sure && len(paths) > 0 {
-		// git's threads would have nothing to compare
+		// without preloadIndex: git would start threads that have nothing to compare
 		report, err := r.addOnce(ctx, index, paths, h.how, "-c", "core.preloadIndex=false")
 		sure, skipped = err == nil && report.Fatal == nil && len(report.Skipped) == 0, []session.Skip{}
 	}
@@ -135,7 +136,7 @@ func (r *Adder) addHeld(ctx context.Context, index string, x *object.Index, h *h
 	return append([]session.Skip{}, append(skipped, report.Skipped...)...), err
 }
 
-// literally returns pathspecs that match exactly the given paths.
+// literally returns pathspecs that match exactly the given paths, without wildcards.
 func literally(paths []string) (specs []string) {
 	for _, p := range paths {
 		specs = append(specs, ":(top,literal)"+p)
@@ -143,14 +144,16 @@ func literally(paths []string) (specs []string) {
 	return specs
 }
 
-// everythingBut returns the pathspecs of the work tree without the held-out files.
+// everythingBut returns pathspecs for the work tree without .wfs, the held-out paths, and the tracked files that
+// contain a new key.
 func everythingBut(h *holding, x *object.Index) []string {
 	all := []string{".", ":(exclude,top)" + object.UserDir}
 	for _, s := range h.given {
 		all = append(all, ":(exclude,top,literal)"+s.Path)
 	}
 	for _, p := range h.keep {
-		// Rules keep git out of such a directory. If something in it is tracked, it was added by force.
+		// If a held-out directory has no tracked file, exclude rules keep git out of it. A tracked file in it was added
+		// by force.
 		if p = strings.TrimSuffix(p, "/"); !x.Tracks(p) {
 			all = append(all, ":(exclude,top,literal)"+p)
 		}
@@ -158,8 +161,9 @@ func everythingBut(h *holding, x *object.Index) []string {
 	return all
 }
 
-// unseen returns the files that differ from an index but that git does not compare. Files that do not exist, as outside
-// of a sparse checkout, are left out: they have nothing to lose.
+// unseen returns the files that differ from an index, but that git does not compare because they are marked
+// assume-unchanged or skip-worktree. It omits files that do not exist, such as those outside of a sparse checkout: they
+// have no content to lose.
 func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.Skip, err error) {
 	var files []object.TreeFile
 	for _, p := range r.Git.ThoseThere(x.Marked()) {
@@ -177,8 +181,8 @@ func (r *Adder) unseen(ctx context.Context, x *object.Index) (skipped []session.
 	return skipped, err
 }
 
-// idsOf returns the ids with which git would add the given files of the work tree, by path. It leaves out files that it
-// cannot hash; callers regard these as changed.
+// idsOf returns the ids that the given files would have if git added them now, by path. It omits files that it cannot
+// hash; callers regard these as changed.
 func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]string, error) {
 	ids, named := map[string]string{}, []string{}
 	for _, f := range files {
@@ -206,7 +210,8 @@ func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 	return ids, nil // files that cannot be read count as changed
 }
 
-// addEverything adds the files that match pathspecs of the whole work tree, and returns the skipped paths.
+// addEverything runs `git add` for the whole work tree, limited by the pathspecs, and returns the paths that git
+// skipped. It tries again if git could not store objects.
 func (r *Adder) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip,
 	err error) {
 	for try := 1; ; try++ {
@@ -215,12 +220,13 @@ func (r *Adder) addEverything(ctx context.Context, index, how string, all []stri
 		}
 		notStored := slices.ContainsFunc(skipped, func(s session.Skip) bool { return s.Why == skipNotStored })
 		if !notStored || try == object.MaxTries {
-			return skipped, nil // a full disk fails each time, a concurrent garbage collection does not
+			return skipped, nil // a full disk fails on each try; a concurrent garbage collection does not
 		}
 	}
 }
 
-// addRest runs `git add` with -A or -u, repeats it without each path that makes it fail, and returns the skipped paths.
+// addRest runs `git add` with the option `how` (-A or -u). If one path makes git fail as a whole, it excludes that path
+// and runs git again. It returns the skipped and the excluded paths.
 func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) ([]session.Skip, error) {
 	var skipped []session.Skip
 	report, err := r.addOnce(ctx, index, paths, how)
@@ -243,11 +249,12 @@ func (r *Adder) addRest(ctx context.Context, index, how string, paths []string) 
 	}
 }
 
-// addOnce runs one `git add`. All pathspecs are passed as arguments or in a file, never through a pipe: if a kill cut
-// the pipe short, the exclusions would be missing, and no pathspec at all means everything.
+// addOnce runs one `git add`. It passes all pathspecs as arguments or in a file, never through a pipe: if wfs is killed
+// while it writes to a pipe, git would miss exclusions, or add everything if it gets no pathspec at all.
 func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, how string,
 	settings ...string) (addReport, error) {
-	// safecrlf may refuse files whose line ends do not survive a round trip; it is meant as advice for people.
+	// With core.safecrlf, git may refuse files whose line ends do not survive a round trip. That setting is meant as
+	// advice for people, not for snapshots.
 	args := append(settings, "-c", "core.excludesFile="+r.Settings.ExcludesPath(), "-c",
 		"core.safecrlf=false",
 		"add", how, "--ignore-errors", "--sparse")
@@ -271,8 +278,9 @@ func (r *Adder) addOnce(ctx context.Context, index string, pathspecs []string, h
 	return report, err
 }
 
-// ungraft removes from a private index, x, the gitlinks that head does not have and that the user has not made
-// submodules. It returns their paths and those of submodules with uncommitted edits, and the resulting index.
+// ungraft removes gitlinks from a private index (x), except those that head has and those that the user has made
+// submodules. It returns the resulting index, and the paths of the removed gitlinks and of submodules with uncommitted
+// edits.
 func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head session.Tree) (*object.Index,
 	[]session.Skip, error) {
 	info := x.Info()
@@ -290,6 +298,7 @@ func (r *Adder) ungraft(ctx context.Context, path string, x *object.Index, head 
 	return x, append(skipped, edited...), err
 }
 
+// dropGitlinks removes the gitlinks from the private index that ungraft must remove, and returns their paths.
 func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []string,
 	head session.Tree) ([]session.Skip, error) {
 	old := map[string]bool{}
@@ -328,7 +337,7 @@ func (r *Adder) dropGitlinks(ctx context.Context, index string, gitlinks []strin
 	return skipped, err
 }
 
-// putEntries adds entries, in the input format of update-index, to a private index.
+// putEntries adds entries to a private index. They are in the input format of `git update-index --index-info -z`.
 func (r *Adder) putEntries(ctx context.Context, index string, entries []byte) error {
 	if len(entries) == 0 {
 		return nil

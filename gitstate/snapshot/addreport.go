@@ -11,18 +11,19 @@ import (
 // addReport has the messages of `git add --ignore-errors` about paths.
 type addReport struct {
 	Skipped []session.Skip
-	Fatal   *session.Skip // the path that made git fail as a whole
-	Unknown string        // an error in which no path is recognised
+	Fatal   *session.Skip // the path because of which git failed as a whole
+	Unknown string        // an error message in which no path was recognised
 }
 
-// skipRules is the reason for a .gitignore or .gitattributes file that git could not read.
+// skipRules is the reason for a .gitignore or .gitattributes file that git could not read. Git still adds the file
+// itself.
 const skipRules = "cannot be accessed"
 
 // skipNotStored is the reason for a file that git could read but could not write as an object.
 const skipNotStored = "cannot be stored"
 
-// Messages of `git add` about one path, from git's builtin/add.c, dir.c, read-cache.c, object-file.c and convert.c,
-// 2.34 to 2.5x. The path stands between before and after.
+// addSentences are the messages of `git add` about one path, from git's builtin/add.c, dir.c, read-cache.c,
+// object-file.c and convert.c, versions 2.34 to 2.5x. In a message, the path is between the texts before and after.
 var addSentences = []struct{ before, after, why string }{
 	{"error: '", "' does not have a commit checked out", "nested repository without commits"},
 	{"error: open(\"", "\"): Permission denied", "cannot be read: permission denied"},
@@ -40,6 +41,7 @@ var addSentences = []struct{ before, after, why string }{
 	{"warning: adding embedded git repository: ", "", ""}, // ungraft drops and reports it
 }
 
+// fatalSentences are the messages with which `git add` fails as a whole. Those without a reason (why) name no path.
 var fatalSentences = []struct{ before, after, why string }{
 	{"fatal: unable to stat '", "': ", "disappeared or cannot be read"},
 	{"fatal: BOM is required in '", "' if encoded", "not in its working-tree-encoding"},
@@ -66,7 +68,8 @@ func ReadAddReport(stderr []byte) addReport {
 			if ok && why != "" {
 				report.Skipped = append(report.Skipped, session.Skip{Path: path, Why: why})
 			}
-			// Filters print their own error messages; a fatal message with the path follows if it matters.
+			// Filters print their own error messages; if one matters, git prints a fatal message with the path after
+			// it.
 			if !ok && strings.HasPrefix(msg, "error: ") && !saidByFilter(msg) {
 				report.Unknown = msg
 			}
@@ -75,16 +78,16 @@ func ReadAddReport(stderr []byte) addReport {
 	return report
 }
 
-// saidByFilter reports whether a message is about a filter's program. Git adds a file unfiltered if its filter is not
-// required.
+// saidByFilter reports whether a message is about the program of a filter. Such a message alone is no failure: if a
+// filter is not required, git adds the file unfiltered.
 func saidByFilter(msg string) bool {
 	return strings.HasPrefix(msg, "error: cannot run ") || strings.Contains(msg, " external filter ")
 }
 
-// theIgnored starts git's list of ignored paths. Excluding an ignored .wfs causes such a list, too.
+// theIgnored begins git's list of ignored paths. Git also prints this list if wfs excludes a .wfs that is ignored.
 const theIgnored = "The following paths are ignored"
 
-// messages splits the output of git into messages.
+// messages splits the output of git into messages. A line that begins no message belongs to the message before it.
 func messages(s string) []string {
 	var out []string
 	for _, line := range strings.Split(strings.TrimSuffix(s, "\n"), "\n") {
@@ -102,6 +105,7 @@ func messages(s string) []string {
 // maxMessage is the length, in bytes, to which git truncates its messages (vreportf in usage.c).
 const maxMessage = 4095
 
+// match finds the sentence that a message follows, and returns the path in the message and the sentence's reason.
 func match(sentences []struct{ before, after, why string }, msg string) (path, why string, ok bool) {
 	for _, s := range sentences {
 		rest, ok := strings.CutPrefix(msg, s.before)
@@ -121,8 +125,9 @@ func match(sentences []struct{ before, after, why string }, msg string) (path, w
 	return "", "", false
 }
 
-// rulesOnly reports whether a "skipped" path was only not read as a file of rules: a .gitignore or .gitattributes that
-// is a symbolic link, which git adds but does not follow, or a file outside of the work tree.
+// rulesOnly reports whether git skipped a path only as a source of rules, so that the report about the path is to be
+// dropped: a .gitignore or .gitattributes that is a symbolic link, which git adds but does not follow, or a file
+// outside of the work tree.
 func (r *Adder) rulesOnly(s session.Skip) bool {
 	if s.Why != skipRules {
 		return false

@@ -9,11 +9,11 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// fewDeleted is how many files may be deleted without a warning, even if they were most files.
+// fewDeleted is the number of deleted files up to which there is no warning, even if these were most files.
 const fewDeleted = 4
 
-// DeletedFrom returns how many files of the index old are missing in x, if these are more than half; otherwise nil.
-// Renamed files do not count.
+// DeletedFrom returns how many files of the index `old` are missing in x, if they are more than half of all files and
+// more than fewDeleted; otherwise it returns nil. Renamed files are not missing.
 func (r *Files) DeletedFrom(old, x *object.Index) *session.Deleted {
 	d := session.Deleted{Of: len(old.Entries)}
 	changes, renamed := r.Objects.IndexChanges(old, x), map[string]int{}
@@ -36,7 +36,7 @@ func (r *Files) DeletedFrom(old, x *object.Index) *session.Deleted {
 	return &d
 }
 
-// IndexOfTree returns an index with the files of a tree, without their sizes and times.
+// IndexOfTree returns an index with the files of a tree. Its entries have no sizes and times.
 func (r *Files) IndexOfTree(ctx context.Context, t session.Tree) (*object.Index, error) {
 	files, err := r.Objects.TreeFiles(ctx, t)
 	x := &object.Index{}

@@ -10,8 +10,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Edited lists the files of the work tree that differ from a commit. It writes nothing and takes no snapshot. It leaves
-// out the user's own directory, .wfs. exclude is the session's extra exclude file, "" for none.
+// Edited lists the files of the work tree that differ from a commit, except those in .wfs. It writes nothing and takes
+// no snapshot. exclude is the path of the session's exclude file (its list of paths that checkpoints leave out), "" for
+// none.
 func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string) (tracked, untracked []string,
 	err error) {
 	paths := []string{"--", ":/", ":(top,exclude)" + object.UserDir}
@@ -19,7 +20,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	if err != nil {
 		return nil, nil, err
 	}
-	if head.Commit != since { // the user may have committed
+	if head.Commit != since { // the user may have committed since
 		moved, err := r.Git.Ask(ctx,
 			append([]string{"diff-tree", "-r", "--name-only", "-z", "--no-renames", string(since), string(head.Commit)},
 				paths...)...)
@@ -32,7 +33,7 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	if exclude != "" {
 		others = append(others, "--exclude-from="+exclude)
 	}
-	// Not git diff: it writes the index when only a file's time has changed.
+	// Use git status: git diff would write the index if only a file's time has changed.
 	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
 	changed, err := r.Git.Ask(ctx, append(status, paths...)...)
 	if err != nil {
@@ -56,8 +57,8 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	return tracked, untracked, nil
 }
 
-// Dirty returns how many paths of the work tree differ from HEAD or are untracked. An untracked directory counts once,
-// .wfs is left out. It takes no lock.
+// Dirty returns the number of paths in the work tree that differ from HEAD or are untracked, except .wfs. An untracked
+// directory counts as one path. Dirty takes no lock.
 func (r *Files) Dirty(ctx context.Context) (int, error) {
 	out, err := r.Git.Ask(ctx, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
 		":(top,exclude)"+object.UserDir)

@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// Tracked reports whether git tracks a path in a work tree, which is this one or "main". It ignores case: some file
-// systems do.
+// Tracked reports whether git tracks a path in a work tree: `worktree` is the id of this work tree, or "main". It
+// ignores case, because some file systems do.
 func (r *Files) Tracked(ctx context.Context, worktree, path string) (bool, error) {
 	index := r.Git.IndexPath()
 	if worktree != r.Git.Worktree {

@@ -22,11 +22,11 @@ import (
 	"github.com/wfs-dev/wfs/session/codec"
 )
 
-// Objects are permanent, and branches are pushed. So snapshots leave out ("hold out") large files, floods of new files,
-// and files that look like keys or contain one, as long as git does not track them and the user has not allowed them.
-// This is decided before git writes a blob of them.
+// Git keeps objects permanently, and branches are pushed. So snapshots leave out ("hold out") large files, floods of
+// new files, and files that look like keys or contain one, unless git already tracks them or the user has allowed them.
+// wfs decides this before git writes a blob of such a file.
 
-// filled reports whether directories of that name are filled by tools, never by hand.
+// filled reports whether tools, never people, fill directories of that name.
 func filled(name string) bool {
 	switch name {
 	case "node_modules", "bower_components", ".pnpm-store", ".venv", ".tox", ".nox", "__pycache__", ".gradle",
@@ -36,22 +36,22 @@ func filled(name string) bool {
 	return false
 }
 
-// holding is how a snapshot treats the paths that may have changed.
+// holding says how a snapshot treats the paths that may have changed.
 type holding struct {
-	rules   []byte         // the session's exclude file
+	rules   []byte         // content of the session's exclude file
 	how     string         // option of `git add`: -A, or -u when there are no untracked files
-	keep    []string       // paths to keep out
-	held    []session.Held // the same with reasons, without ignored ones
-	ignored []string       // found to be ignored; remembered so that git need not be asked again
-	force   []string       // allowed, but below a held-out or ignored directory
+	keep    []string       // paths to keep out of the snapshot
+	held    []session.Held // the paths in keep with reasons, without those that git ignores
+	ignored []string       // ignored paths; remembered so that git need not be asked again
+	force   []string       // allowed paths below a held-out or ignored directory
 	paths   []string       // paths that git has to look at
-	doubted []string       // tracked files that git has to read, see looked
+	doubted []string       // tracked files that git has to read, see looked.Doubted
 	given   []session.Skip // tracked files that now contain a new key: git must not look at them
-	unsure  bool           // git has to look at everything
+	unsure  bool           // git has to look at the whole work tree
 }
 
-// hold decides which files of the work tree to keep out of a private index, x. head is the commit on which the work
-// tree builds, "" for none: files that it tracks are never held out.
+// hold decides which files of the work tree to keep out of the private index x. head is the commit on which the work
+// tree builds, "" for none; hold never keeps out files that head tracks.
 func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude string,
 	head session.Commit) (h holding,
 	err error) {
@@ -68,7 +68,7 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 	}
 	h.paths, h.doubted, h.unsure, h.force = found.Changed, found.Doubted, found.Unsure, r.forced(x, rules, g)
 	h.how = "-A"
-	var nothing []string // paths without a file that git would add
+	var nothing []string // requested paths in which git found no file to add
 	if len(found.Others) > 0 {
 		s, err := r.sift(ctx, g, found.Others, index, x, head)
 		if err != nil {
@@ -91,10 +91,10 @@ func (r *Guard) hold(ctx context.Context, index string, x *object.Index, exclude
 		return h, nil
 	}
 	h.rules = codec.WithGuard(rules, more)
-	return h, r.Settings.CombineExcludes(ctx, h.rules) // so that git does not search these directories either
+	return h, r.Settings.CombineExcludes(ctx, h.rules) // so that git does not search the new directories either
 }
 
-// rulesIn reads a session's exclude file. "" stands for none, and a missing file has no rules.
+// rulesIn reads a session's exclude file. If the path is "" or the file is missing, there are no rules.
 func rulesIn(exclude string) ([]byte, error) {
 	if exclude == "" {
 		return nil, nil
@@ -106,8 +106,8 @@ func rulesIn(exclude string) ([]byte, error) {
 	return rules, err
 }
 
-// remember collects the ignored paths among those that hold nothing for git to add, such as a directory with a
-// .gitignore of its own.
+// remember adds to h.ignored those directories among the paths in `nothing` that git ignores or that tools fill. In
+// these paths git found no file to add, for example because a directory has a .gitignore of its own.
 func (h *holding) remember(nothing []string, ignored map[string]bool) {
 	for _, p := range nothing {
 		if p = strings.TrimSuffix(p, "/"); ignored[p] || filled(path.Base(p)) {
@@ -116,7 +116,8 @@ func (h *holding) remember(nothing []string, ignored map[string]bool) {
 	}
 }
 
-// keepOut keeps out the files that are held out now, and those of an earlier guard that still exist.
+// keepOut collects the paths to keep out: those that this snapshot holds out, and those that earlier snapshots held out
+// (in the guard) and that still exist (`there`).
 func (h *holding) keepOut(g session.Guard, there []string, ignored map[string]bool) {
 	for _, k := range h.held {
 		h.keep = append(h.keep, k.Path)
@@ -132,7 +133,8 @@ func (h *holding) keepOut(g session.Guard, there []string, ignored map[string]bo
 	}
 }
 
-// heldBefore returns the paths of a guard that exist, that an index does not track, and that the user has not allowed.
+// heldBefore returns those held-out paths of a guard that still exist, that the index does not track, and that the user
+// has not allowed.
 func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	for i := range g.Held {
 		p := strings.TrimSuffix(g.Held[i].Path, "/")
@@ -151,7 +153,8 @@ func (r *Guard) heldBefore(x *object.Index, g session.Guard) (there []string) {
 	return there
 }
 
-// holdsOther reports whether a directory holds a file that an index does not track and that the user has not allowed.
+// holdsOther reports whether a directory contains a file that the index does not track and that the user has not
+// allowed.
 func (r *Guard) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 	found := errors.New("found")
 	err := filepath.WalkDir(filepath.Join(r.Git.Root, filepath.FromSlash(dir)),
@@ -170,11 +173,11 @@ func (r *Guard) holdsOther(x *object.Index, g session.Guard, dir string) bool {
 			}
 			return found
 		})
-	return err != nil // an unreadable directory may hold anything
+	return err != nil // an unreadable directory may contain such a file
 }
 
-// forced returns allowed paths that git would skip: those below a directory that is held out or that was ignored
-// before.
+// forced returns those allowed paths that git would skip because they are below a directory that is held out or that
+// was found to be ignored. These need `git add -f`.
 func (r *Guard) forced(x *object.Index, rules []byte, g session.Guard) []string {
 	var force []string
 	for _, a := range g.Allowed {
@@ -196,8 +199,8 @@ func (r *Guard) forced(x *object.Index, rules []byte, g session.Guard) []string 
 	return force
 }
 
-// sift gets the untracked files at and below some paths from git, and selects those to hold out. It keeps only these in
-// memory, however many files there are.
+// sift lists the untracked files at and below some paths with git, and selects those to hold out. It does not keep the
+// whole list in memory, however many files there are.
 func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index string, x *object.Index,
 	head session.Commit) (*sieve, error) {
 	dirs := sync.OnceValues(func() (map[string]bool, error) { return r.directoriesOf(ctx, head) })
@@ -240,11 +243,11 @@ func (r *Guard) sift(ctx context.Context, g session.Guard, paths []string, index
 	return s, err
 }
 
-// siftByGit writes the untracked files at and below some paths, as git lists them, to s.
+// siftByGit runs `git ls-files` for the untracked files at and below some paths, and writes its output to s.
 func (r *Guard) siftByGit(ctx context.Context, s *sieve, paths []string, index string, warned io.Writer) error {
 	args := []string{"-c", "core.excludesFile=" + r.Settings.ExcludesPath(), "ls-files", "-o",
 		"--exclude-standard", "-z", "--"}
-	const most = 1000 // arguments; with more paths, git looks at everything
+	const most = 1000 // maximum of arguments; with more paths, git lists the whole work tree
 	for _, p := range paths {
 		if len(paths) <= most {
 			args = append(args, ":(top,literal)"+strings.TrimSuffix(p, "/"))
@@ -266,7 +269,7 @@ func (r *Guard) directoriesOf(ctx context.Context, c session.Commit) (map[string
 	return all, err
 }
 
-// inCommit returns those of the held files that a commit has.
+// inCommit returns which of the held-out files are files of a commit.
 func (r *Guard) inCommit(ctx context.Context, c session.Commit, held []session.Held) (map[string]bool, error) {
 	has := map[string]bool{}
 	if c == "" {

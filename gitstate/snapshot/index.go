@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
+// Unmerged returns the *ReadyError for an index with conflicts. It names the first paths.
 func Unmerged(i object.IndexInfo) error {
 	const shown = 5
 	names := strings.Join(i.Unmerged[:min(shown, len(i.Unmerged))], ", ")
@@ -23,7 +24,8 @@ func Unmerged(i object.IndexInfo) error {
 	return &gitcmd.ReadyError{Code: gitcmd.NotMerged, Detail: names}
 }
 
-// CopyIndex reads the work tree's index. Calling Store on the result writes a copy to the given path.
+// CopyIndex reads the work tree's index, for a private copy at the path `to`. The file is written only when Store of
+// the result is called.
 func (r *Files) CopyIndex(ctx context.Context, to string) (*object.Index, error) {
 	if err := durable.MkdirAll(filepath.Dir(to)); err != nil {
 		return nil, err
@@ -38,8 +40,8 @@ func (r *Files) CopyIndex(ctx context.Context, to string) (*object.Index, error)
 	return x, err
 }
 
-// TreeOfIndex returns the tree of a private index, and writes it if need be. The expected tree, which exists, is
-// recognised without a git process. Conflicts are a *ReadyError.
+// TreeOfIndex returns the tree of a private index. If that is the expected tree, which exists already, it runs no git
+// process; otherwise it writes the tree. For an index with conflicts, the error is a *ReadyError.
 func (r *Files) TreeOfIndex(ctx context.Context, path string, x *object.Index, expected session.Tree) (session.Tree,
 	error) {
 	info := x.Info()
@@ -58,7 +60,8 @@ func (r *Files) TreeOfIndex(ctx context.Context, path string, x *object.Index, e
 	return r.Objects.WriteTree(ctx, path)
 }
 
-// TreeWithout returns the tree of an index in which the update-index entries in `but` replace its own.
+// TreeWithout returns the tree that an index would have if other entries replaced its entries of the same paths. `but`
+// has these entries in the input format of `git update-index --index-info -z`. The index itself is not changed.
 func (r *Files) TreeWithout(ctx context.Context, x *object.Index, but []byte) (session.Tree, error) {
 	path := filepath.Join(r.Git.PrivateDir(), "before")
 	if err := object.RemoveLeftovers(path); err != nil {
@@ -74,8 +77,8 @@ func (r *Files) TreeWithout(ctx context.Context, x *object.Index, but []byte) (s
 	return r.Objects.WriteTree(ctx, path)
 }
 
-// StagedTrees returns the trees of a private index that have to be written, with own as .wfs, the root last. The root
-// has no data if git has written it. x is the content of the index.
+// StagedTrees returns the trees that have to be written for a private index, the root last. The root contains own as
+// .wfs. If git has written the trees already, only the root is returned, without data. x is the content of the index.
 func (r *Files) StagedTrees(ctx context.Context, path string, x *object.Index, own object.Entry) ([]object.Object,
 	error) {
 	if entries, below, ok := r.Objects.TreesOf(x, nil); ok {
@@ -91,7 +94,7 @@ func (r *Files) StagedTrees(ctx context.Context, path string, x *object.Index, o
 	return []object.Object{{Kind: "tree", ID: string(tree)}}, err
 }
 
-// Unstored returns the trees that git has not written.
+// Unstored returns those of the trees that git has not written.
 func Unstored(trees []object.Object) []object.Object {
 	return slices.DeleteFunc(trees, func(o object.Object) bool { return o.Data == nil })
 }

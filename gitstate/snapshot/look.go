@@ -21,27 +21,28 @@ import (
 )
 
 // `git add -A` compares the tracked files with the index one after the other, and most builds of git compare times in
-// seconds. If a file is written twice within a second, with the same size, git never notices the second version. So wfs
-// itself looks at the work tree, in nanoseconds and on all processors. Then it passes the paths that may have changed
-// to git, and makes git read them. Git adds them, so an unchanged path among them costs only time.
+// seconds. If a file is written twice within a second with the same size, git never notices the second version. So wfs
+// first looks at the work tree itself, in nanoseconds and on all processors. It passes the paths that may have changed
+// to `git add`, and makes git read these files. If a file did not change, that only costs time.
 
-// MaxNamed limits the paths that are passed to git. Git compares each of them with the name of each file in the index:
-// for more paths, adding the whole work tree is as fast.
+// MaxNamed limits the paths that are passed to git by name. Git compares each of them with the name of every file in
+// the index: with more paths, adding the whole work tree is as fast.
 const MaxNamed = 100
 
-// maxFresh limits how many new files are passed by name; if there are more, git adds all new files that it finds.
+// maxFresh limits how many new files are passed to git by name. If there are more, git adds all new files that it
+// finds.
 const maxFresh = 4096
 
-// looked is the result of a look at the work tree. It leaves out .wfs.
+// looked is the result of a look at the work tree, without .wfs.
 type looked struct {
 	Changed []string // tracked files that may differ from the index, and tracked directories that are missing
-	Doubted []string // those of Changed that git may regard as unchanged
+	Doubted []string // paths in Changed that git may regard as unchanged
 	Others  []string // untracked paths; a directory, with a slash at its end, stands for everything in it
-	Unsure  bool     // git has to look at everything
+	Unsure  bool     // git has to look at the whole work tree
 	rules   error    // an *UnusableError: git would wait forever for a file of rules
 }
 
-// looker compares directories with an index.
+// looker compares the directories of the work tree with an index.
 type looker struct {
 	repo  *Files
 	index *object.Index
@@ -59,7 +60,7 @@ type trackedDir struct {
 	entries []object.IndexEntry
 }
 
-// walk looks at a directory and everything below it, several directories at a time.
+// walk compares a directory and everything below it with the index, several directories at a time.
 func (l *looker) walk(top trackedDir) {
 	for todo := []trackedDir{top}; len(todo) > 0; {
 		below := make([][]trackedDir, len(todo))
@@ -77,7 +78,7 @@ func (l *looker) walk(top trackedDir) {
 	}
 }
 
-// dir looks at a directory, and returns its subdirectories that hold tracked files.
+// dir compares one directory with the index, and returns its subdirectories that contain tracked files.
 func (l *looker) dir(d trackedDir) (below []trackedDir) {
 	var found looked
 	dir := filepath.Join(l.repo.Git.Root, filepath.FromSlash(d.prefix))
@@ -123,12 +124,12 @@ func notOurs(prefix, name string) bool {
 	return prefix == "" && (name == ".git" || name == object.UserDir)
 }
 
-// entry looks at one entry of a directory, and reports whether it is a subdirectory that holds tracked files.
+// entry examines one entry of a directory, and reports whether it is a subdirectory that contains tracked files.
 func (l *looker) entry(d trackedDir, e fs.DirEntry, found *looked) bool {
 	name := e.Name()
 	file, entries := object.Find(d.entries, len(d.prefix), name)
 	switch {
-	case name == ".git": // git has rules of its own for files in another repository
+	case name == ".git": // a nested repository, in which git follows rules of its own
 		found.Unsure = true
 	case file != nil && (!e.IsDir() || file.Mode&object.IndexType == object.IndexGitlink):
 	case e.IsDir() && len(entries) > 0:
@@ -139,8 +140,8 @@ func (l *looker) entry(d trackedDir, e fs.DirEntry, found *looked) bool {
 	return false
 }
 
-// readableRules returns an error if a .gitignore or .gitattributes is a special file, such as a FIFO, which git would
-// wait for.
+// readableRules returns an error if a .gitignore or .gitattributes is a special file: git would wait forever to read a
+// FIFO.
 func readableRules(root, file string, e fs.DirEntry) error {
 	special := e.Type()&^(fs.ModeDir|fs.ModeSymlink) != 0
 	if !special || e.Name() != ".gitignore" && e.Name() != ".gitattributes" {
@@ -157,8 +158,8 @@ func slashOf(e fs.DirEntry) string {
 	return ""
 }
 
-// passes reports whether an untracked path can be skipped: a session's rules name it, or it holds nothing that git
-// could add.
+// passes reports whether an untracked path can be skipped: the session's rules exclude it, or it is a directory with
+// nothing that git could add.
 func (l *looker) passes(p string, isDir bool) bool {
 	if isDir {
 		return l.pass[p+"/"] || l.repo.hollow(p)
@@ -166,10 +167,10 @@ func (l *looker) passes(p string, isDir bool) bool {
 	return l.pass[p] && !l.guard.Allows(p)
 }
 
-// file compares a file with its entry.
+// file compares a tracked file with its index entry.
 func (l *looker) file(dir int, name string, e *object.IndexEntry, found *looked) {
 	if e.Stage != 0 || e.Intended || e.Unseen || e.Mode&object.IndexType == object.IndexGitlink {
-		return // git has to look at everything then, see Comparable
+		return // with such an entry git has to look at everything, see Comparable
 	}
 	f, ok := object.LookIn(dir, name)
 	if ok && l.index.Unchanged(e, f, l.empty) {
@@ -184,7 +185,7 @@ func (l *looker) file(dir int, name string, e *object.IndexEntry, found *looked)
 // maxHollow limits the directories that hollow searches for a file.
 const maxHollow = 100
 
-// children returns the subdirectories that hold tracked files, and the tracked files directly in d.
+// children returns the subdirectories of d that contain tracked files, and the tracked files directly in d.
 func (d trackedDir) children() (below []trackedDir, files []*object.IndexEntry) {
 	for i := 0; i < len(d.entries); {
 		name := d.entries[i].Name[len(d.prefix):]
@@ -204,14 +205,14 @@ func (d trackedDir) children() (below []trackedDir, files []*object.IndexEntry) 
 	return below, files
 }
 
-// Git can be made to ignore a tracked file (git-update-index(1)): people use assume-unchanged and skip-worktree to keep
-// local settings in one. `git add` then silently skips its edits, and a checkout believes that a file marked
-// assume-unchanged is as in the index, and overwrites it. So wfs compares such files itself: those that differ are
-// reported as skipped, and moves do not touch them.
+// Users can make git ignore edits of a tracked file, for example to keep local settings in it (assume-unchanged and
+// skip-worktree, git-update-index(1)). `git add` then silently skips the edits. A checkout assumes that a file marked
+// assume-unchanged is as in the index, and overwrites it. So wfs compares such files itself: a snapshot reports those
+// that differ as skipped, and moves do not touch them.
 
 const WayUnseen = "marked assume-unchanged or skip-worktree in git"
 
-// Look compares the work tree with its index. It skips untracked paths that a session's rules name.
+// Look compares the work tree with its index. It skips untracked paths that the session's rules or its guard exclude.
 func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
 	l := &looker{repo: r.files, index: x, guard: g, pass: map[string]bool{}}
 	l.found.Unsure = !object.ComparesFiles || !x.Comparable()
@@ -228,7 +229,7 @@ func (r *Guard) Look(x *object.Index, rules []byte, g session.Guard) looked {
 	return l.found
 }
 
-// hollow reports whether a directory holds only directories, so that git has nothing to add in it.
+// hollow reports whether a directory contains nothing but directories, so that git has nothing to add in it.
 func (r *Guard) hollow(p string) bool {
 	todo := []string{filepath.Join(r.Git.Root, filepath.FromSlash(p))}
 	for n := 0; n < len(todo); n++ {

@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Nested returns the outermost directory at or above a path of the work tree that is a repository of its own, "" for
-// none. It does not follow symbolic links.
+// Nested returns the outermost nested repository at or above a path of the work tree, as the path of its directory, or
+// "" if there is none. It does not follow symbolic links.
 func (r *Files) Nested(path string) string {
 	for i := range len(path) + 1 {
 		if i < len(path) && path[i] != '/' {
@@ -28,8 +28,8 @@ func (r *Files) Nested(path string) string {
 	return ""
 }
 
-// editedSubmodules returns the submodules of a private index with edits or new files that are not committed in them: a
-// gitlink saves none of these.
+// editedSubmodules returns the submodules in a private index that contain edits or new files which are not committed in
+// them: a gitlink does not save these.
 func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []string) ([]session.Skip, error) {
 	args := []string{"status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none",
 		"--untracked-files=normal", "--"}
@@ -47,7 +47,8 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 		return nil, err
 	}
 	var skipped []session.Skip
-	// "1 XY SCMU mode mode mode id id path": C, M, U are the kinds of changes in the submodule
+	// "1 XY SCMU mode mode mode id id path": in the third field, S means submodule; C, M, U are the kinds of changes in
+	// it
 	for _, line := range gitcmd.SplitZ(out) {
 		f := strings.SplitN(line, " ", 9)
 		if len(f) == 9 && f[0] == "1" && len(f[2]) == 4 && (f[2][2] == 'M' || f[2][3] == 'U') {
@@ -57,8 +58,8 @@ func (r *Adder) editedSubmodules(ctx context.Context, index string, gitlinks []s
 	return skipped, nil
 }
 
-// stagedSubmodules returns those gitlinks of the user's own index that the .gitmodules of a private index names, as
-// after `git submodule add`.
+// stagedSubmodules returns those gitlinks in the user's own index that the .gitmodules in a private index names: the
+// user has run `git submodule add`.
 func (r *Adder) stagedSubmodules(ctx context.Context, index string) (map[string]bool, error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {

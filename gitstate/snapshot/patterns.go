@@ -7,11 +7,12 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-// oneOf matches the parts of a pattern that MayMatch treats as any character: a set, or an escaped character.
+// oneOf matches the parts of a pattern that MayMatch replaces by "?": a set of characters, or an escaped character.
 var oneOf = lazyregexp.New(`\\.|\[[^\]]*\]`)
 
-// MayMatch reports whether a pattern of gitignore(5) may match a path or one of its parent directories. false is
-// certain. Only the last part of the pattern that is not just stars counts, and it may match any part of the path.
+// MayMatch reports whether a pattern of gitignore(5) may match a path or one of its parent directories. The answer
+// false is certain. MayMatch only compares the last part of the pattern that is not just stars, with each part of the
+// path.
 func MayMatch(pattern, name string) bool {
 	if strings.ContainsAny(pattern, `[]\`) {
 		if pattern = oneOf.ReplaceAllString(pattern, "?"); strings.ContainsAny(pattern, `[]\`) {

@@ -18,18 +18,18 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// Git stores the bytes of most changed files as they are. These plain files are added here, without a git process;
-// their blobs and trees are written with the commit. If anything else may concern a path (attributes, settings, odd
-// names, a file that changes while it is read), git adds all of the files.
+// Git stores the bytes of most changed files as they are. wfs adds these plain files itself, without a git process, and
+// writes their blobs and trees together with the commit. If anything else may concern one of the paths (attributes,
+// settings, odd names, a file that changes while it is read), git adds all of the paths.
 
-// Limits of file contents in memory, in bytes: of one file, and of all.
+// Limits of the file contents in memory, in bytes: of one file, and of all files together.
 const (
 	maxPlain    = 32 << 20
 	maxPlainAll = 128 << 20
 )
 
-// readPlain reads a regular file or the target of a symbolic link. ok is false if the file is not the one that was
-// looked at, before or after reading.
+// readPlain reads a regular file, or the target of a symbolic link. ok is false if the path did not have the stat data
+// `was`, before or after reading.
 func readPlain(path string, was object.FileLook) (data []byte, ok bool) {
 	if was.Size > maxPlain {
 		return nil, false
@@ -56,12 +56,12 @@ func readPlain(path string, was object.FileLook) (data []byte, ok bool) {
 // plainRules are the settings of the repository and the user that concern the content of files.
 type plainRules struct {
 	repo    *Files
-	returns bool              // git may convert line ends without an attribute
+	returns bool              // git may convert line ends even without an attribute
 	texts   map[string]string // contents of attributes files that were read
 	all     []string          // attributes files that apply to all paths
 }
 
-// plainName reports whether git accepts the path of a file on every system, and does not treat it specially.
+// plainName reports whether git accepts a path on every system, and does not treat it specially.
 func plainName(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		lower := strings.ToLower(part)
@@ -77,7 +77,7 @@ func plainName(name string) bool {
 	return true
 }
 
-// odd reports whether some file systems may store a name with this character differently.
+// odd reports whether some file systems may store a name with this character differently, or not at all.
 func odd(c rune) bool { return c > 126 || c < ' ' || c == '\\' || c == ':' }
 
 // keeps reports whether git stores a file's bytes unchanged.
@@ -114,8 +114,8 @@ func (p *plainRules) keeps(name string, data []byte) bool {
 	return true
 }
 
-// converts reports whether attributes may change a file's bytes when git adds it. Git changes line ends only if there
-// are carriage returns.
+// converts reports whether attributes may change a file's bytes when git adds it. returns and ident say that the file
+// contains carriage returns, or "$Id": without these, git changes no line ends or keywords.
 func converts(attributes string, returns, ident bool) bool {
 	for _, name := range []string{"filter", "encoding"} {
 		if strings.Contains(attributes, name) {
@@ -130,7 +130,7 @@ func converts(attributes string, returns, ident bool) bool {
 	return ident && strings.Contains(attributes, "ident")
 }
 
-// plainAdd collects the changes of an index.
+// plainAdd collects the changes to be made in an index.
 type plainAdd struct {
 	repo    *Adder
 	old     *object.Index
@@ -141,8 +141,8 @@ type plainAdd struct {
 	bytes   int64
 }
 
-// addPlain brings a private index up to date with some paths of the work tree, and returns the new objects: blobs, and
-// trees without the root. If ok is false, it has changed nothing, and git has to add the paths.
+// addPlain brings a private index up to date with some paths of the work tree. It returns the new index, and the new
+// objects: blobs, and trees except the root. If ok is false, it has changed nothing, and git has to add the paths.
 func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, paths []string) (now *object.Index,
 	objects []object.Object, ok bool) {
 	if x.Special || x.Version != 2 && x.Version != 3 || !r.Git.ReadsDirectly() {
@@ -172,7 +172,7 @@ func (r *Adder) addPlain(ctx context.Context, path string, x *object.Index, path
 	return now, append(a.objects, trees...), true
 }
 
-// add adds or removes one path. It returns false if git has to add it.
+// add adds or removes the entry of one path. It returns false if git has to do this.
 func (a *plainAdd) add(p string) bool {
 	full := filepath.Join(a.repo.Git.Root, filepath.FromSlash(p))
 	file, below := a.old.Position(p)
@@ -205,7 +205,7 @@ func (a *plainAdd) add(p string) bool {
 	return ok
 }
 
-// remove removes a path and everything below it.
+// remove removes the entries at and below a path.
 func (a *plainAdd) remove(p string, file, below object.IndexEdit) {
 	for _, e := range []object.IndexEdit{below, file} {
 		if e.N > 0 {
@@ -215,7 +215,7 @@ func (a *plainAdd) remove(p string, file, below object.IndexEdit) {
 	a.touch(p)
 }
 
-// blob reads a file as a blob, if git would store its bytes unchanged.
+// blob returns a file's content as a blob, or false if git may store other bytes.
 func (a *plainAdd) blob(p, full string, f object.FileLook) (object.Object, bool) {
 	if !plainKind(f) || !plainName(p) {
 		return object.Object{}, false
@@ -257,8 +257,8 @@ func (a *plainAdd) touch(p string) {
 }
 
 // index returns the index with all edits, but without the cached trees and the checksum, which EncodeIndex adds. It
-// fails if a file and a directory would have the same path. The result has no Version, because the positions of its
-// entries in its file are unknown.
+// returns false if a file and a directory would have the same path. The result has no Version, because the offsets of
+// its entries in the file are unknown.
 func (a *plainAdd) index() (*object.Index, bool) {
 	slices.SortStableFunc(a.edits, func(x, y object.IndexEdit) int { return x.From - y.From })
 	old := a.old
@@ -296,7 +296,8 @@ func (a *plainAdd) index() (*object.Index, bool) {
 	return now, true
 }
 
-// plainRules returns false if settings make git read files in a way that this package does not implement.
+// plainRules reads the rules for the content of files. It returns false if settings make git treat files in a way that
+// this package does not implement.
 func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
 	s, err := r.Git.Answers.Settings(ctx)
 	if err != nil || !usual(s) {
@@ -320,7 +321,7 @@ func (r *Adder) plainRules(ctx context.Context) (*plainRules, bool) {
 	return p, true
 }
 
-// usual reports whether git takes the names, kinds and modes of files unchanged under these settings.
+// usual reports whether, with these settings, git stores the names, kinds and modes of files unchanged.
 func usual(s map[string]string) bool {
 	off := func(key string) bool { value, set := s[key]; return set && !gitcmd.Truth(value) }
 	return !off("core.filemode") && !off("core.symlinks") && !gitcmd.Truth(s["core.ignorecase"]) &&

@@ -9,20 +9,21 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sieve reads untracked paths in the sorted output of `git ls-files -z`. It keeps those to hold out, and the first
-// maxFresh others. Its memory does not grow with the input: it holds only the kept paths and the current one.
+// sieve receives untracked paths in the sorted output of `git ls-files -z`. It selects the paths to hold out, and lists
+// at most maxFresh of the others. Its memory does not grow with the input: it holds only the selected paths and the
+// current one.
 type sieve struct {
 	guard   session.Guard
 	size    func(path string) int64                        // size of a file, in bytes
 	suspect func(path string) (session.HoldReason, string) // see Guard.Suspect
-	tracked func(directory string) bool                    // whether a file in it is tracked, now or at the start
+	tracked func(directory string) bool                    // whether a file in the directory is tracked, in the index or in HEAD
 
 	rest  []byte // start of a path that is not complete yet
 	open  []openDir
 	asked bool // tracked was called
 	held  []session.Held
 	fresh []string        // files to add
-	more  bool            // there are more than these
+	more  bool            // there are more files to add than those in fresh
 	empty map[string]bool // the requested paths for which git has listed nothing
 }
 
@@ -63,7 +64,7 @@ func (s *sieve) read(p string) {
 	}
 }
 
-// goTo closes the directories that a path is not in, and opens those that it is in.
+// goTo makes the directories of a path the open ones: it closes those that the path is not in.
 func (s *sieve) goTo(p string) {
 	for len(s.open) > 0 && !strings.HasPrefix(p, s.open[len(s.open)-1].path) {
 		s.close()
@@ -72,14 +73,14 @@ func (s *sieve) goTo(p string) {
 	if n := len(s.open); n > 0 {
 		below = len(s.open[n-1].path)
 	}
-	for i := below; i < len(p)-1; i++ { // a nested repository ends in a slash and is not entered
+	for i := below; i < len(p)-1; i++ { // the path of a nested repository ends in a slash; the sieve does not enter it
 		if p[i] == '/' {
 			s.enter(p[:i+1])
 		}
 	}
 }
 
-// enter opens a directory.
+// enter opens a directory, and holds it out if its name says that tools fill it, or that it holds keys.
 func (s *sieve) enter(dir string) {
 	delete(s.empty, dir)
 	d := openDir{path: dir}
@@ -94,7 +95,7 @@ func (s *sieve) enter(dir string) {
 	s.open = append(s.open, d)
 }
 
-// old reports whether a directory must not be held out: it is allowed or has tracked files.
+// old reports whether a directory must not be held out, because it is allowed or has tracked files.
 func (s *sieve) old(dir string) bool {
 	dir = strings.TrimSuffix(dir, "/")
 	s.asked = true
@@ -105,7 +106,7 @@ func (s *sieve) inHeld() bool {
 	return slices.ContainsFunc(s.open, func(d openDir) bool { return d.why != "" })
 }
 
-// holds reports whether a single file is to be held out, and keeps it then.
+// holds reports whether a single file is to be held out, and in that case adds it to held.
 func (s *sieve) holds(p string) bool {
 	limit, _ := s.guard.Limits()
 	h := session.Held{Path: p, Bytes: s.size(p)}
@@ -119,7 +120,7 @@ func (s *sieve) holds(p string) bool {
 	return true
 }
 
-// close closes the innermost open directory. If it is held out, it replaces the held-out paths below it.
+// close closes the innermost open directory. If the directory is held out, it replaces the held-out paths below it.
 func (s *sieve) close() {
 	d := s.open[len(s.open)-1]
 	s.open = s.open[:len(s.open)-1]

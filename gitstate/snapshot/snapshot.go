@@ -12,7 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Files are the files of a work tree, as git would add them.
+// Files reads the files of a work tree as git would add them.
 type Files struct {
 	repository
 	*Adder
@@ -27,7 +27,8 @@ type repository struct {
 	Settings *settings.Settings
 }
 
-// Guard keeps files out of snapshots: keys, and files that exceed the limits without being allowed.
+// Guard keeps files out of snapshots: keys, and files that exceed the limits. It keeps no file out that the user has
+// allowed.
 type Guard struct {
 	repository
 	files *Files
@@ -47,9 +48,10 @@ func New(git *gitcmd.Git, objects *object.Store, refs *refs.Refs, settings *sett
 	return f
 }
 
-// Snapshot writes the work tree as a tree object, durably, through a private index; it only reads the user's index.
-// exclude is the session's extra exclude file, "" for none. Skipped lists the paths that it could not add, HeldOut
-// those that the guard keeps out. An index with conflicts is a *ReadyError.
+// Snapshot writes the work tree as a tree object, durably. It uses a private index, and only reads the user's index.
+// exclude is the path of the session's exclude file (its list of paths that checkpoints leave out), "" for none. In the
+// result, Skipped lists the paths that could not be added, and HeldOut those that the guard keeps out. For an index
+// with conflicts, the error is a *ReadyError.
 func (r *Files) Snapshot(ctx context.Context, exclude string) (session.Snapshot, error) {
 	t, err := r.Take(ctx, exclude, false)
 	if err == nil && t.Tree != t.HeadTree && t.Tree != t.Index {
@@ -65,8 +67,8 @@ type Taken struct {
 	Objects     []object.Object
 }
 
-// Take takes a snapshot without storing its newest objects. If conflicts is set, an index with conflicts is not an
-// error; the files are still read, and Index is empty.
+// Take takes a snapshot without storing its newest objects. An index with conflicts is an error, unless `conflicts` is
+// true: then Take reads the files, and leaves Index empty.
 func (r *Files) Take(ctx context.Context, exclude string, conflicts bool) (t Taken, err error) {
 	if t.Snapshot, err = r.headSnapshot(ctx); err != nil {
 		return t, err
@@ -104,7 +106,7 @@ func (r *Files) Take(ctx context.Context, exclude string, conflicts bool) (t Tak
 	return t, nil
 }
 
-// headSnapshot returns a snapshot with HEAD and its tree only.
+// headSnapshot returns a snapshot in which only HEAD and its tree are set.
 func (r *Files) headSnapshot(ctx context.Context) (s session.Snapshot, err error) {
 	if s.Head, err = r.Refs.Head(ctx); err == nil && s.Head.Commit != "" {
 		s.HeadTree, err = r.Objects.TreeOf(ctx, s.Head.Commit)
@@ -112,5 +114,5 @@ func (r *Files) headSnapshot(ctx context.Context) (s session.Snapshot, err error
 	return s, err
 }
 
-// snapshotIndex returns the path of the private index of the last Snapshot.
+// snapshotIndex returns the path of the private index that the last snapshot used.
 func (r *Files) snapshotIndex() string { return filepath.Join(r.Git.PrivateDir(), "index") }

@@ -34,7 +34,7 @@ func keyLike(name string) bool {
 	case ".kdbx", ".p12", ".pfx", ".ppk", ".jks", ".keystore":
 		return true
 	}
-	// Names of programs do not count: id_map.go, credentials.py.
+	// A name with the extension of a program, such as id_map.go or credentials.py, is no name of a key.
 	data := slices.Contains([]string{"", ".json", ".csv", ".ini", ".toml", ".yml", ".yaml", ".properties"}, ext)
 	return strings.HasPrefix(name, ".env.") || ext == "" && strings.HasPrefix(name, "id_") || data &&
 		strings.HasPrefix(name, "credentials")
@@ -45,14 +45,14 @@ const maxContent = 1 << 20
 
 var secretKinds = sync.OnceValue(func() *redact.Redactor { return redact.New(nil) })
 
-// withheld lists tracked files that contain a key which is newer than the last commit.
+// withheld lists tracked files that contain a new key: one that the last commit does not have.
 type withheld struct {
 	skips    []session.Skip
-	unstaged []byte // entries of the commit for files that were removed from the index, for update-index
-	copied   []byte // the part of unstaged whose files the work tree has as well
+	unstaged []byte // update-index entries that restore the commit's versions in the index
+	copied   []byte // those of them whose files were staged as they are in the work tree
 }
 
-// given returns a skip for a file that contains a key which is not in known, if it does.
+// given returns a skip for a file if one of its keys is not in `known`; otherwise false.
 func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bool) {
 	i := slices.IndexFunc(keys, func(k redact.Key) bool {
 		return slices.ContainsFunc(k.Text,
@@ -65,8 +65,8 @@ func given(p string, keys []redact.Key, known map[string]bool) (session.Skip, bo
 		Rule: keys[i].Kind}, true
 }
 
-// Suspect returns the reason to hold out a file that is new to git, by its name or its content, and the kind of secret;
-// "" if there is none.
+// Suspect examines the name and the content of a file that is new to git. It returns the reason to hold the file out,
+// and the kind of secret if there is one; "" if there is no reason.
 func (r *Guard) Suspect(p string) (why session.HoldReason, rule string) {
 	name := path.Base(p)
 	if keyLike(name) {
@@ -76,7 +76,7 @@ func (r *Guard) Suspect(p string) (why session.HoldReason, rule string) {
 	if keys := secretKinds().Keys(content); len(keys) > 0 {
 		return session.HoldSecret, keys[0].Kind
 	}
-	// other .pem files are certificates or public keys
+	// Other .pem files are certificates or public keys.
 	if content != nil && path.Ext(name) == ".pem" && !bytes.Contains(content, []byte("-----BEGIN ")) {
 		return session.HoldKey, ""
 	}
@@ -95,10 +95,10 @@ func (r *Guard) content(p string) []byte {
 	return content
 }
 
-// withhold finds tracked files that contain a new key. The snapshot keeps the commit's version of such a file; the work
-// tree is not changed. A key is not new if the commit has it, in this file or in another one that changed. Files with a
-// filter are not searched. x is the private index; if such a file was staged with its key, it is unstaged there, unless
-// nothingStaged.
+// withhold finds tracked files that contain a new key, so that the snapshot keeps the commit's version of these files.
+// It does not change the work tree. A key is not new if the commit has it, in this file or in another changed one.
+// Files with a filter are not searched. x is the private index. If such a file may be staged there with its key,
+// withhold restores the commit's version; nothingStaged says that this is not needed.
 func (r *Guard) withhold(ctx context.Context, index string, x *object.Index, nothingStaged bool, h *holding,
 	head session.Commit) (out withheld, err error) {
 	if head == "" {
@@ -128,7 +128,7 @@ func (r *Guard) withhold(ctx context.Context, index string, x *object.Index, not
 	return out, r.files.putEntries(ctx, index, out.unstaged)
 }
 
-// noKeys reports whether none of the tracked files that git has to look at contains a key.
+// noKeys reports whether none of the tracked files that git would add contains a key.
 func (r *Guard) noKeys(h *holding, x *object.Index, g session.Guard) bool {
 	return !h.unsure && len(r.keysIn(slices.DeleteFunc(slices.Clone(h.paths), func(p string) bool {
 		file, _ := object.Find(x.Entries, 0, p)
@@ -149,7 +149,7 @@ func (out *withheld) take(c object.TreeChange, skip session.Skip, nothingStaged 
 	}
 }
 
-// keysIn returns the keys in files of the work tree that the user has not allowed, by path.
+// keysIn returns the keys in files of the work tree, by path. It omits files that the user has allowed.
 func (r *Guard) keysIn(paths []string, g session.Guard) map[string][]redact.Key {
 	found := map[string][]redact.Key{}
 	for _, p := range paths {
@@ -160,7 +160,8 @@ func (r *Guard) keysIn(paths []string, g session.Guard) map[string][]redact.Key 
 	return found
 }
 
-// suspects lists the changes since a commit, and the keys in those changed files that no filter converts, by path.
+// suspects lists the changes since a commit. It also returns the keys in changed files, by path, except in files that a
+// filter converts.
 func (r *Guard) suspects(ctx context.Context, index string, head session.Commit,
 	g session.Guard) ([]object.TreeChange, map[string][]redact.Key, error) {
 	diff, err := r.Git.Run(ctx, gitcmd.Opts{Env: gitcmd.WithIndex(index)}, "diff-index", "--ignore-submodules", "-z",
@@ -193,7 +194,8 @@ func (r *Guard) suspects(ctx context.Context, index string, head session.Commit,
 	return changes, found, err
 }
 
-// Keys returns the files of tree `to` with a key that none of the changed files has in tree `from`.
+// Keys returns the changed files of tree `to` that contain a new key: one that none of the changed files contains in
+// tree `from`.
 func (r *Guard) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error) {
 	changes, err := r.Objects.DiffTrees(ctx, from, to)
 	if err != nil {
@@ -229,7 +231,7 @@ func (r *Guard) Keys(ctx context.Context, from, to session.Tree) ([]session.Skip
 	return found, err
 }
 
-// large returns the new files of a comparison that are too large to search for keys, by id.
+// large returns, by id, which of the new or changed files are too large to be searched for keys.
 func (r *Guard) large(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	var ids strings.Builder
 	for _, c := range changes {
@@ -251,7 +253,7 @@ func (r *Guard) large(ctx context.Context, changes []object.TreeChange) (map[str
 	return large, err
 }
 
-// keysBefore returns the keys that changed files had before.
+// keysBefore returns the keys that the changed files contained before the changes.
 func (r *Guard) keysBefore(ctx context.Context, changes []object.TreeChange) (map[string]bool, error) {
 	known := map[string]bool{}
 	for _, c := range changes {

@@ -16,16 +16,16 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Prepare writes the code commit and the ledger commit of a draft, durably, but publishes nothing. It passes its
-// results so far to seal, which returns the files of the ledger commit. The same draft on the same files gives the same
-// commits. Errors wrap ErrMoved if HEAD or the branch is not where the draft expects it.
+// Prepare writes the code commit and the ledger commit of a draft durably, but publishes nothing. Before it writes the
+// ledger commit, it calls seal with the results so far; seal returns the files of that commit. The same draft on the
+// same files gives the same commits. The error wraps ErrMoved if HEAD or the branch is not where the draft expects it.
 //
-// With Stage, it also makes the work tree's index hold the same as the commit: an index that is older than the branch
-// would make the user's next plain `git commit` undo the checkpoint.
+// If the draft's Stage is true, Prepare also updates the work tree's index to the content of the commit: with an index
+// that is older than the branch, the user's next plain `git commit` would undo the checkpoint.
 func (r *Turns) Prepare(ctx context.Context, d session.Draft,
 	seal func(session.Made) (session.Files, error)) (session.Prepared, error) {
 	return object.WithTries(ctx, func() (session.Prepared, error) {
-		r.Objects.LetGo(false) // objects of an earlier Prepare that was not published
+		r.Objects.LetGo(false) // release the objects of an earlier Prepare that was not published
 		return r.prepare(ctx, d, seal)
 	})
 }
@@ -75,8 +75,9 @@ func (r *Turns) prepare(ctx context.Context, d session.Draft,
 	return p, index.installAfter(write)
 }
 
-// installAfter flushes the private index while `write` stores its objects, and then installs it: after the objects
-// exist, and before the branch moves, since the index must never be older than the branch.
+// installAfter calls write, which stores the objects of the index, and syncs the private index meanwhile. Then it
+// installs the index: not before its objects exist, but before the branch moves, since the index must never be older
+// than the branch.
 func (s *staged) installAfter(write func() error) error {
 	var flushing sync.WaitGroup
 	var failed error
@@ -100,10 +101,11 @@ func (s *staged) installAfter(write func() error) error {
 	return err
 }
 
-// Quiet releases the objects that were prepared for a turn that was not published.
+// Quiet releases the objects of a prepared turn that will not be published.
 func (r *Turns) Quiet() { r.Objects.LetGo(false) }
 
-// commits adds the commits to p, and returns their objects and those of the ledger's files.
+// commits creates the code commit and the ledger commit and adds their ids to p. It returns both commits and the
+// ledger's trees and files as objects that are still to be written.
 func (r *Turns) commits(ctx context.Context, d session.Draft, p *session.Prepared, on ground, ident string,
 	seal func(session.Made) (session.Files, error)) ([]object.Object, error) {
 	var objects []object.Object
@@ -132,8 +134,8 @@ func (r *Turns) commits(ctx context.Context, d session.Draft, p *session.Prepare
 // ground is the state on which a draft builds.
 type ground struct {
 	base      session.Tree   // tree of the first code parent
-	userDir   object.Entry   // .wfs of base, zero for none
-	documents []object.Entry // files of the ledger's tip
+	userDir   object.Entry   // the entry `.wfs` of base, zero if there is none
+	documents []object.Entry // files in the newest commit of the ledger
 }
 
 // groundOf reads the ground of a draft.
@@ -161,8 +163,9 @@ func (r *Turns) groundOf(ctx context.Context, d session.Draft) (on ground, err e
 	return on, nil
 }
 
-// writeTurn stores the objects of a turn. Git checks trees that it receives more strictly than trees that it makes
-// itself, for example a .gitmodules. If it refuses one for that, git makes the trees.
+// writeTurn stores the objects of a turn. Git checks a tree that it receives more strictly than a tree that it makes
+// itself: it may refuse a .gitmodules, for example. If git refuses the trees of a staged index, writeTurn lets git make
+// them from that index.
 func (r *Turns) writeTurn(ctx context.Context, tree session.Tree, own object.Entry, index *staged, trees,
 	others []object.Object) error {
 	err := r.Objects.WriteObjects(ctx, slices.Concat(trees, others)...)
@@ -187,7 +190,7 @@ func (r *Turns) writeTurn(ctx context.Context, tree session.Tree, own object.Ent
 	return r.Objects.WriteObjects(ctx, others...)
 }
 
-// branchMove returns the turn's moves, including that of the branch to its new commit.
+// branchMove returns the turn's ref moves with the move of the branch to its new commit.
 func (r *Turns) branchMove(ctx context.Context, d session.Draft, code session.Commit) ([]session.RefMove, error) {
 	moves := slices.Clone(d.Turn.Refs)
 	for i := range moves {
@@ -206,8 +209,8 @@ func (r *Turns) branchMove(ctx context.Context, d session.Draft, code session.Co
 	return append(moves, session.RefMove{Ref: d.Branch, Old: tip, New: code}), nil
 }
 
-// ledger returns the objects of the ledger commit, the commit last. The first parent is the previous ledger commit; a
-// trailer names each other parent.
+// ledger returns the objects of the ledger commit; the commit is the last of them. Its first parent is the previous
+// ledger commit. For each other parent, a trailer says what it is.
 func (r *Turns) ledger(d session.Draft, made session.Made, files session.Files, previous []object.Entry,
 	ident string) ([]object.Object, error) {
 	objects, entries, err := r.documents(files, previous)
@@ -238,8 +241,8 @@ func (r *Turns) ledger(d session.Draft, made session.Made, files session.Files, 
 	return append(objects, tree, c), nil
 }
 
-// documents returns the tree entries of the ledger's files, and the objects of new ones. A file without data stays as
-// it was, if it existed.
+// documents returns the tree entries of the ledger's files, and the objects of the files that are new. A file with nil
+// as data keeps its previous content, or is left out if it did not exist.
 func (r *Turns) documents(files session.Files, previous []object.Entry) (objects []object.Object,
 	entries []object.Entry,
 	err error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Publish moves the ledger's ref, which is the commit point, and settles the turn. The error wraps ErrMoved if another
-// process moved the ledger; then nothing was published.
+// Publish moves the ledger's ref, which is the commit point, and then settles the turn. The error wraps ErrMoved if
+// another process has moved the ledger; then nothing was published.
 func (r *Turns) Publish(ctx context.Context, p session.Prepared) (session.Settled, error) {
 	ledger := session.RefMove{Ref: refs.LedgerRef(p.Session), Old: p.LedgerOld, New: p.Ledger}
 	if err := r.Refs.Move(ctx, ledger, "wfs: ledger"); err != nil {
@@ -37,15 +37,16 @@ func (r *Turns) Publish(ctx context.Context, p session.Prepared) (session.Settle
 	return settled, err
 }
 
-// Settle makes the moves of a turn whose ledger commit is published: index, then refs, then HEAD, and deletions of refs
-// last. It can be repeated at any time: a part at its new value is done; a part at neither value was moved by the user
-// or another process, and stays. The caller holds the work tree's lock. For a turn of another work tree, only the refs
-// are moved.
+// Settle completes a turn whose ledger commit is published: it moves the index, then refs, then HEAD, and deletes refs
+// last. Each of these parts has an old and a new value in the turn. A part that has its new value is done. A part that
+// has neither value was moved by the user or another process, and stays. So Settle can be repeated at any time. If the
+// turn belongs to another work tree, it only moves refs. The caller holds the work tree's lock.
 func (r *Turns) Settle(ctx context.Context, id session.ID, t session.Turn) (session.Settled, error) {
 	return r.settle(ctx, id, t, false)
 }
 
-// settle is Settle. first means that the turn has just been published, so that it cannot have been settled before.
+// settle does the work of Settle. first means that the turn has just been published, so it cannot have been settled
+// before.
 func (r *Turns) settle(ctx context.Context, id session.ID, t session.Turn, first bool) (session.Settled, error) {
 	var settled session.Settled
 	here := t.Worktree == "" || t.Worktree == r.Git.Worktree
@@ -60,13 +61,15 @@ func (r *Turns) settle(ctx context.Context, id session.ID, t session.Turn, first
 	if state.head == foreignPart {
 		settled.HeadForeign = state.headNow
 	}
-	// Otherwise the user has moved HEAD elsewhere, and the index is the user's.
+	// The index belongs to the branch that HEAD is on. If HEAD is neither moved by the turn nor on the session's
+	// branch, the user has moved it elsewhere, and the index is the user's.
 	if here && state.indexPending(first) && (state.headMove || state.headNow == session.BranchOf(id)) {
 		if err := r.settleIndex(ctx, t, state); err != nil {
 			return settled, err
 		}
 	}
-	// HEAD moves between: its new branch must exist before, and its old one until after.
+	// HEAD moves after its new branch was created and before its old one is deleted, so that it is never on a missing
+	// branch.
 	if err := r.settleRefs(ctx, id, state.pending, false, &settled); err != nil {
 		return settled, err
 	}
@@ -83,7 +86,7 @@ func (r *Turns) settle(ctx context.Context, id session.ID, t session.Turn, first
 	return settled, nil
 }
 
-// settleRefs makes the moves that delete a ref, or all others.
+// settleRefs makes the moves that delete a ref, or, if `deletions` is false, all other moves.
 func (r *Turns) settleRefs(ctx context.Context, id session.ID, moves []session.RefMove, deletions bool,
 	settled *session.Settled) error {
 	for _, m := range moves {
@@ -108,25 +111,26 @@ func (r *Turns) settleRefs(ctx context.Context, id session.ID, moves []session.R
 type part int
 
 const (
-	donePart part = iota // at its new value, or not part of the turn
+	donePart part = iota // the part has its new value, or does not belong to the turn
 	oldPart
 	foreignPart
 )
 
-// turnState is the progress of settling a turn.
+// turnState says how much of a turn has been settled already.
 type turnState struct {
-	pending  []session.RefMove // at their old value
-	foreign  []session.RefMove // New is the value found
-	moved    int               // number of moves at their new value
+	pending  []session.RefMove // refs that have their old value
+	foreign  []session.RefMove // refs that have neither value; New is the value found
+	moved    int               // number of refs that have their new value
 	head     part
 	headNow  string // full ref name, or the commit id if detached
 	headMove bool   // the turn moves HEAD
 	index    bool   // the turn moves the index
 }
 
-// indexPending reports whether the index may still be the old one. The index moves before refs and HEAD. So when all of
-// these are done, the index is done too, unless they had their new values before the turn: the user can move HEAD there
-// in the middle of a move. If the user has moved something elsewhere, later staged changes are the user's.
+// indexPending reports whether the index may still be the old one. The index moves before refs and HEAD, so if all of
+// these have their new values, the index normally has its own too. It may not if all had these values before the turn:
+// in the middle of a move, the user can move HEAD to its target. If the user has moved a ref or HEAD elsewhere, the
+// index may hold the user's later staged changes, and is not pending.
 func (s turnState) indexPending(first bool) bool {
 	if !s.index || len(s.foreign) > 0 || s.head == foreignPart {
 		return false
@@ -178,7 +182,7 @@ func headPart(head session.Head, t session.Turn) part {
 		if t.HeadOldCommit == "" || head.Commit == t.HeadOldCommit {
 			return oldPart
 		}
-		for _, m := range t.Refs { // the turn itself may move the branch that HEAD leaves
+		for _, m := range t.Refs { // the turn itself may move the branch that HEAD is to leave
 			if m.Ref == head.Ref && (head.Commit == m.New || head.Commit == m.Old) {
 				return oldPart
 			}
@@ -187,7 +191,7 @@ func headPart(head session.Head, t session.Turn) part {
 	return foreignPart
 }
 
-// settleIndex installs the turn's new index, if the present one is the turn's old index.
+// settleIndex installs the turn's new index, if the present index is still the turn's old one.
 func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState) error {
 	unlock, err := r.Git.Locks.LockIndex(ctx)
 	if err != nil {
@@ -197,7 +201,7 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	index := filepath.Join(r.Git.PrivateDir(), "settle")
 	now, err := r.copyIndex(ctx, index, t.Index)
 	var conflict *gitcmd.ReadyError
-	if errors.As(err, &conflict) { // no turn begins in a conflict: the user is working
+	if errors.As(err, &conflict) { // a turn never begins during a conflict, so the user has begun a merge since
 		return nil
 	}
 	untouched := now == t.IndexOld || t.IndexOld == "" && state.moved == 0
@@ -218,7 +222,8 @@ func (r *Turns) settleIndex(ctx context.Context, t session.Turn, state turnState
 	return nil
 }
 
-// copyIndex copies the index, and returns the tree of its content.
+// copyIndex copies the work tree's index to a path, and returns the tree of its content. `likely` is the tree that it
+// probably has.
 func (r *Turns) copyIndex(ctx context.Context, to string, likely session.Tree) (session.Tree, error) {
 	x, err := r.Files.CopyIndex(ctx, to)
 	if err == nil {
@@ -230,8 +235,8 @@ func (r *Turns) copyIndex(ctx context.Context, to string, likely session.Tree) (
 	return r.Files.TreeOfIndex(ctx, to, x, likely)
 }
 
-// leadIndex changes a copy of the index, whose tree is `now`, to the turn's new index. It reports whether that changes
-// anything.
+// leadIndex changes a copy of the index to the turn's new index. `now` is the tree of the copy. It reports whether
+// anything was changed.
 func (r *Turns) leadIndex(ctx context.Context, index string, now session.Tree, t session.Turn) (bool, error) {
 	o := gitcmd.Opts{Write: true, Env: gitcmd.WithIndex(index), OkExit: []int{1}}
 	switch {
@@ -241,8 +246,8 @@ func (r *Turns) leadIndex(ctx context.Context, index string, now session.Tree, t
 		}
 	case t.Tree == t.TreeOld:
 		return false, nil
-	// a checkout may have removed, with its edits, a file outside of a sparse checkout: mark it as absent, not as
-	// deleted
+	// A checkout may have removed an edited file that is outside of the patterns of a sparse checkout. In the index,
+	// the file must become absent on purpose, not deleted.
 	default:
 		if on, err := r.Git.Sparse(ctx); err != nil || !on {
 			return false, err
@@ -251,11 +256,11 @@ func (r *Turns) leadIndex(ctx context.Context, index string, now session.Tree, t
 	return true, checkout.ReapplySparse(ctx, r.Git, o)
 }
 
-// readInto makes an index hold a tree.
+// readInto replaces the content of the index that o names by a tree.
 func (r *Turns) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) error {
-	// Entries that do not change keep their stat data. The others are compared with the files here, so that the user's
-	// next `git status` need not do it; the exit code, which says whether some differ, is ignored. With -i, read-tree
-	// does not compare files: otherwise it would refuse where the move has written a file that git is set to ignore
+	// Entries that do not change keep their stat data. update-index compares the other entries with the files here, so
+	// that the user's next `git status` need not do it. It exits with 1 if some differ, which is ignored. With -i,
+	// read-tree compares no files: without -i, it would refuse if the move has written a file that git is set to ignore
 	// (skip-worktree).
 	if _, err := r.Git.Run(ctx, gitcmd.Opts{Write: true, Env: o.Env}, "read-tree", "-i",
 		"--reset", string(tree)); err != nil {
@@ -265,17 +270,19 @@ func (r *Turns) readInto(ctx context.Context, o gitcmd.Opts, tree session.Tree) 
 	return err
 }
 
-// settleHead moves HEAD to the turn's new place, if HEAD is still at the turn's old one. Otherwise it returns where
-// HEAD is. If the new branch was moved or deleted meanwhile, or is checked out in another work tree, HEAD is detached
-// at the commit whose files are here: on a branch with another commit, the next commit would undo that commit's
-// changes. first means that the turn was not settled before, and that HoldHeads is in effect.
+// settleHead moves HEAD to the turn's new value, if HEAD still has the turn's old value. If HEAD has neither, it
+// returns the present value as foreign. If the new branch was moved or deleted meanwhile, or is checked out in another
+// work tree, it detaches HEAD at the commit whose files are in the work tree, and returns the branch's move as behind:
+// on a branch with another commit, the user's next commit would undo the changes of that commit. first means that the
+// turn was not settled before, and that the caller has just checked the other work trees (a move keeps HoldHeads since
+// then).
 func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (foreign string, behind *session.RefMove,
 	err error) {
 	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	// In git's format, which `git switch -` and @{-1} look for.
+	// `git switch -` and @{-1} look for this format.
 	why := "checkout: moving from " + strings.TrimPrefix(nameOf(head), "refs/heads/") + " to " +
 		strings.TrimPrefix(t.HeadNew, "refs/heads/")
 	if headPart(head, t) != oldPart {
@@ -305,7 +312,8 @@ func (r *Turns) settleHead(ctx context.Context, t session.Turn, first bool) (for
 }
 
 // headTarget returns the tip of the branch to which a turn moves HEAD. free means that HEAD may move there: the branch
-// has the turn's value, and no other work tree has it checked out.
+// has the commit that the turn expects, and no other work tree has it checked out. If first is true, the caller has
+// checked the latter.
 func (r *Turns) headTarget(ctx context.Context, t session.Turn, first bool) (tip session.Commit, free bool, err error) {
 	if tip, err = r.Refs.Ref(ctx, t.HeadNew); err != nil || t.HeadNewCommit == "" {
 		return tip, tip != "", err

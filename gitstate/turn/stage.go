@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// staged is a private index with the content of the work tree. index.lock is held until it is installed.
+// staged is a private index with the content of the work tree. wfs holds index.lock until it is installed.
 type staged struct {
 	turns  *Turns
 	path   string
@@ -23,16 +23,16 @@ type staged struct {
 	unlock func()
 }
 
-// stage brings a copy of the index up to date with the work tree, and returns the objects that are still to be written.
-// It holds index.lock until the copy replaces the index, so that after a kill at any moment the index is the old one or
-// the new one.
+// stage brings a copy of the index up to date with the work tree. It returns the objects that are still to be written.
+// It keeps index.lock locked until the copy has replaced the index, so that after a kill at any moment the index is the
+// old or the new one.
 func (r *Turns) stage(ctx context.Context, d session.Draft, made *session.Made, on ground,
 	ident string) (unwritten []object.Object, _ *staged, err error) {
 	head, err := r.Refs.Head(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	// an agent may have moved HEAD away; then the turn moves it back
+	// If an agent has moved HEAD away from the branch, the turn moves it back; any other HEAD is an error.
 	if head.Ref != d.Branch && d.Turn.HeadNew != d.Branch {
 		return nil, nil, fmt.Errorf("HEAD is on %q, not on %s: %w", head.Ref, d.Branch, refs.ErrMoved)
 	}
@@ -73,7 +73,7 @@ func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.
 	}
 	made.Staged = added.Staged
 	parent := old
-	if before != on.base { // the parent has other files than the index before
+	if before != on.base { // the index had other files than the parent commit
 		if parent, err = r.Files.IndexOfTree(ctx, on.base); err != nil {
 			return nil, err
 		}
@@ -84,10 +84,10 @@ func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.
 		return nil, err
 	}
 	s.files = object.NewFiles(r.Git.Root, r.Objects.IndexChanges(old, added.Now))
-	// IndexOld stays reachable: as the tree of a parent, of this commit, or of an anchor.
+	// The tree IndexOld stays reachable: as the tree of a parent commit, of this commit, or of an anchor.
 	made.Tree, made.IndexOld = session.Tree(trees[len(trees)-1].ID), before
 	if made.Tree == d.Unless && before != made.Tree && !slices.Contains(d.Former, before) {
-		return nil, session.ErrUnchanged // staged changes that differ from the files stay as they are
+		return nil, session.ErrUnchanged // only the user's staged changes differ: leave them staged
 	}
 	lost := before != headTree && before != made.Tree
 	if made.IndexAnchor, err = r.anchor(ctx, d, head, before, lost, ident); err != nil {
@@ -103,19 +103,20 @@ func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.
 	return unwritten, r.Objects.Complete(ctx, unwritten, old)
 }
 
-// flush writes the private index and its new files to disk: after a power cut, the work tree must not have empty files
-// that look like edits since the checkpoint.
+// flush syncs the private index and the files that are new in it. Without that, a power cut could leave empty files in
+// the work tree, which would look like edits since the checkpoint.
 func (s *staged) flush() error { return durable.WriteOut(append(s.files, s.path)) }
 
-// install replaces the work tree's index by the private one, which was flushed, and releases index.lock. Git trusts its
-// index: after a power cut it must be neither older than the branch nor incomplete.
+// install replaces the work tree's index by the private one, which is flushed already, and releases index.lock. Git
+// trusts its index: even after a power cut, it must be neither older than the branch nor incomplete.
 func (s *staged) install() error {
 	defer s.unlock()
 	return installIndex(s.turns.Git, s.path)
 }
 
-// anchor returns the commit that keeps staged changes which are nowhere else, and writes it if needed (lost). It
-// includes the anchor of an earlier checkpoint that was killed.
+// anchor returns the commit that keeps the user's staged changes reachable, "" if there is none. If lost is true, these
+// changes are in no other commit or tree, and anchor writes a new commit. That commit has as a parent the anchor that
+// an earlier, killed checkpoint left.
 func (r *Turns) anchor(ctx context.Context, d session.Draft, head session.Commit, index session.Tree, lost bool,
 	ident string) (session.Commit, error) {
 	ref := refs.AnchorRef(d.Session)
@@ -139,7 +140,7 @@ func (r *Turns) anchor(ctx context.Context, d session.Draft, head session.Commit
 	return anchor, r.Refs.Move(ctx, session.RefMove{Ref: ref, Old: left, New: anchor}, "wfs: keep the index")
 }
 
-// installIndex replaces the work tree's index by a private one, which has been synced. The caller holds index.lock.
+// installIndex replaces the work tree's index by a private one, which is synced already. The caller holds index.lock.
 func installIndex(git *gitcmd.Git, private string) error {
 	if was, err := os.Stat(git.IndexPath()); err == nil {
 		if err := os.Chmod(private, was.Mode().Perm()); err != nil {

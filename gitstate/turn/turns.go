@@ -1,4 +1,4 @@
-// Package turn makes the commits of a turn, publishes it, and then settles branch, index and HEAD.
+// Package turn makes the commits of a turn, publishes it, and then settles it: it moves branch, index and HEAD.
 package turn
 
 import (

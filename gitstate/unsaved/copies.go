@@ -15,10 +15,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Unkept lists the paths of the work tree that none of its snapshots has: ignored paths, with directories collapsed,
-// paths that the exclude file leaves out, and those that a snapshot skipped or held out. It leaves out paths with the
-// same content in another work tree, and links into that one. See Unsaved for files that cannot be in a snapshot with
-// any git settings.
+// Unkept lists the paths of the work tree that no snapshot of it contains: ignored paths (a directory stands for
+// everything in it), paths that the session's exclude file leaves out of checkpoints, and paths that a snapshot skipped
+// or held out. It omits paths that have the same content in the work tree `other`, and links to that. For files that
+// can never be in a snapshot, see Unsaved.
 func (r *Finder) Unkept(ctx context.Context, exclude string, not session.Staged, other *gitcmd.Git) ([]string, error) {
 	ignored, err := r.Settings.Ignored(ctx)
 	if err != nil {
@@ -52,8 +52,8 @@ func (r *Finder) Unkept(ctx context.Context, exclude string, not session.Staged,
 	return list, nil
 }
 
-// Kept reports whether removing the work tree would lose nothing of a snapshot: its files and index are those of HEAD's
-// commit, and a ref reaches that commit.
+// Kept reports whether a snapshot contains nothing that would be lost with its work tree: its files and its index are
+// the same as in HEAD's commit, and a ref reaches that commit.
 func (r *Finder) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
 	if !s.Clean() || s.Head.Ref != "" || s.Head.Commit == "" {
 		return s.Clean(), nil
@@ -63,8 +63,9 @@ func (r *Finder) Kept(ctx context.Context, s session.Snapshot) (bool, error) {
 	return len(out) > 0, err
 }
 
-// sameIn reports whether everything at a path of one directory is the same in another one, or a link into that. A path
-// that leads back into the first one, by a link or a mount, is not a copy.
+// sameIn reports whether everything at a path in one directory is the same at that path in another directory, or is a
+// link to there. If a link or a mount in the other directory leads back into the first one, that is not a copy, and
+// sameIn returns false.
 func sameIn(dir, other, name string) (bool, error) {
 	target, err := filepath.EvalSymlinks(other)
 	if err != nil {
@@ -100,7 +101,7 @@ func sameIn(dir, other, name string) (bool, error) {
 			}
 			return err
 		})
-	if errors.Is(err, errDiffers) || errors.Is(err, fs.ErrPermission) { // unreadable: not known to be the same
+	if errors.Is(err, errDiffers) || errors.Is(err, fs.ErrPermission) { // unreadable: it may differ
 		return false, nil
 	}
 	return err == nil, err
@@ -108,7 +109,7 @@ func sameIn(dir, other, name string) (bool, error) {
 
 var errDiffers = errors.New("differs")
 
-// sameFile reports whether two files are the same, or the first is a link into the directory target.
+// sameFile reports whether two files have the same content, or the first is a link into the directory target.
 func sameFile(path, there string, kind fs.FileMode, target string) (bool, error) {
 	if kind.IsRegular() {
 		return gitcmd.SameContent(path, there)
@@ -124,8 +125,8 @@ func sameFile(path, there string, kind fs.FileMode, target string) (bool, error)
 	return err == nil && theirs == to || filepath.IsAbs(to) && durable.Inside(to, target), nil
 }
 
-// leadsInto reports whether a directory of another work tree is really inside of the directory real, or is the same as
-// mine.
+// leadsInto reports whether the directory theirs (of another work tree) is really in the directory real, or is the same
+// directory as mine.
 func leadsInto(real, mine, theirs string) bool {
 	to, err := filepath.EvalSymlinks(theirs)
 	if err != nil {

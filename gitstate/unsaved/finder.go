@@ -1,4 +1,4 @@
-// Package unsaved finds files that are only in one work tree, and would be lost with it.
+// Package unsaved finds files that exist in only one work tree, and would be lost together with it.
 package unsaved
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/settings"
 )
 
-// Finder searches a work tree.
+// Finder searches a work tree for such files.
 type Finder struct {
 	Git      *gitcmd.Git
 	Objects  *object.Store

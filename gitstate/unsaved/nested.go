@@ -16,9 +16,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// nestedWork lists the nested repositories that are removed with a linked work tree and may have something that is
-// nowhere else: submodules, in the work tree or in its git directory, and repositories around tracked files. It
-// compares them with the other work tree's repositories of the same submodules only for tags.
+// nestedWork lists the nested repositories that would be removed with a linked work tree and may contain work that
+// exists nowhere else: submodules, whose repositories are in the work tree or in its git directory, and repositories
+// around tracked files. With the repository that the work tree `other` has for the same submodule, it only compares
+// tags.
 func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, error) {
 	x, err := r.Objects.ReadIndex(ctx, r.Git.IndexPath())
 	if err != nil {
@@ -29,7 +30,7 @@ func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, e
 		return nil, err
 	}
 	var list []string
-	seen := map[string]bool{} // git directories
+	seen := map[string]bool{} // git directories of the nested repositories
 	for _, name := range append(x.Info().Gitlinks, directoriesOf(gitcmd.SplitZ(out))...) {
 		dir := filepath.Join(r.Git.Root, filepath.FromSlash(name))
 		if !gitcmd.IsRepository(dir) {
@@ -45,8 +46,8 @@ func (r *Finder) nestedWork(ctx context.Context, other *gitcmd.Git) ([]string, e
 	return append(list, more...), err
 }
 
-// modulesLeft lists submodules that are no longer checked out but still have a repository. seen are the repositories of
-// the others.
+// modulesLeft lists submodules that are no longer checked out but still have a repository in the git directory. seen
+// has the git directories of the others.
 func (r *Finder) modulesLeft(ctx context.Context, other *gitcmd.Git, seen map[string]bool) (list []string, err error) {
 	modules := filepath.Join(r.Git.GitDir, "modules")
 	err = filepath.WalkDir(modules, func(dir string, d fs.DirEntry, err error) error {
@@ -67,7 +68,7 @@ func (r *Finder) modulesLeft(ctx context.Context, other *gitcmd.Git, seen map[st
 	return list, err
 }
 
-// directoriesOf returns all parent directories of some paths except for the top, sorted.
+// directoriesOf returns all parent directories of some paths, sorted, without the top directory.
 func directoriesOf(paths []string) []string {
 	dirs := map[string]bool{}
 	for _, p := range paths {
@@ -78,8 +79,7 @@ func directoriesOf(paths []string) []string {
 	return slices.Sorted(maps.Keys(dirs))
 }
 
-// gitDirOf returns the git directory of a repository that IsRepository has found, without symbolic links; "" if it
-// cannot be read.
+// gitDirOf returns the real path of a nested repository's git directory, "" if it cannot be read.
 func gitDirOf(dir string) string {
 	path := filepath.Join(dir, ".git")
 	if to, err := gitcmd.LeadsTo(dir); err == nil {
@@ -92,8 +92,8 @@ func gitDirOf(dir string) string {
 	return real
 }
 
-// counterpart returns the git directory that another work tree has for the submodule with the given git directory here,
-// "" for none.
+// counterpart returns the git directory that another work tree has for the same submodule, "" if it has none. gitDir is
+// the submodule's git directory in this work tree.
 func (r *Finder) counterpart(gitDir string, other *gitcmd.Git) string {
 	modules, err := filepath.EvalSymlinks(filepath.Join(r.Git.GitDir, "modules"))
 	if err != nil || r.Git.GitDir == other.GitDir {
@@ -107,11 +107,11 @@ func (r *Finder) counterpart(gitDir string, other *gitcmd.Git) string {
 	return theirs
 }
 
-// pushed reports whether everything in a submodule's repository came from its remotes, as far as it knows them: there
-// are no other commits, not even in reflogs and stashes; no uncommitted files, not even ignored ones or those whose
-// changes git ignores; and no submodules or work trees of its own. dir is its work tree, "" for none. The tags of a
-// remote are unknown: tags that the repository `other` ("" for none) has as well are not lost. Anything unreadable
-// counts as not pushed.
+// pushed reports whether a submodule's repository contains only what its remotes have, as far as the repository knows
+// them. It must have no other commits, not even in reflogs and stashes; no uncommitted files, including ignored files
+// and files whose changes git ignores; and no submodules or work trees of its own. dir is the submodule's work tree, ""
+// if there is none. The tags that a remote has are not known, so only tags that the repository `other` ("" for none)
+// has, too, count as pushed. If something cannot be read, the result is false.
 func (r *Finder) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	if gitDir == "" {
 		return false
@@ -134,7 +134,7 @@ func (r *Finder) pushed(ctx context.Context, gitDir, dir, other string) bool {
 	return dir == "" || r.untouched(ctx, at, dir)
 }
 
-// untouched reports whether the files of a nested repository, and of repositories nested in it, are committed and
+// untouched reports whether all files of a nested repository, and of repositories nested in it, are committed and
 // pushed.
 func (r *Finder) untouched(ctx context.Context, at *Finder, dir string) bool {
 	out, err := at.Git.Run(ctx, gitcmd.Opts{GitDir: at.Git.GitDir}, "status", "--porcelain", "--untracked-files=normal",
@@ -149,7 +149,7 @@ func (r *Finder) untouched(ctx context.Context, at *Finder, dir string) bool {
 	if err != nil {
 		return false
 	}
-	// those with a git directory inside; others would have been found in modules
+	// check nested repositories that contain their git directory; others would have been found in modules
 	for _, name := range inner.Info().Gitlinks {
 		in := filepath.Join(dir, filepath.FromSlash(name))
 		if gitcmd.IsRepository(in) && !r.pushed(ctx, gitDirOf(in), in, "") {
@@ -159,10 +159,11 @@ func (r *Finder) untouched(ctx context.Context, at *Finder, dir string) bool {
 	return true
 }
 
-// errNoCommit means that a tag points to a file, for example, which no branch of a remote reaches.
+// errNoCommit means that a tag points to an object that is no commit, such as a file. Branches of a remote do not reach
+// that.
 var errNoCommit = errors.New("a tag that leads to no commit")
 
-// ownTags lists the commits of tags that another repository ("" for none) does not have, one per line.
+// ownTags lists the commits of those tags that the repository `other` ("" for none) does not have, one per line.
 func (r *Finder) ownTags(ctx context.Context, at *Finder, other string) (string, error) {
 	tags, err := at.nestedTags(ctx)
 	if err != nil {
@@ -188,6 +189,7 @@ func (r *Finder) ownTags(ctx context.Context, at *Finder, other string) (string,
 	return own.String(), nil
 }
 
+// nestedIn returns a Finder for a nested repository. If dir is "", the repository has no work tree.
 func (r *Finder) nestedIn(gitDir, dir string) *Finder {
 	if dir == "" {
 		dir = gitDir
@@ -196,10 +198,11 @@ func (r *Finder) nestedIn(gitDir, dir string) *Finder {
 	return &Finder{Git: git, Objects: object.New(git)}
 }
 
-// commitTag is the end of a value of nestedTags if the tag points to a commit.
+// commitTag is the end of a value in nestedTags if the tag points to a commit.
 const commitTag = " commit"
 
-// nestedTags returns, for each tag of a nested repository, its object and the kind of object to which it points.
+// nestedTags returns for each tag of a nested repository the id of its object, and the kind of object to which the tag
+// points.
 func (r *Finder) nestedTags(ctx context.Context) (map[string]string, error) {
 	out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: r.Git.GitDir}, "for-each-ref",
 		"--format=%(refname) %(objectname) %(if)%(*objecttype)%(then)%(*objecttype)%(else)%(objecttype)%(end)", "refs/tags")
@@ -213,7 +216,7 @@ func (r *Finder) nestedTags(ctx context.Context) (map[string]string, error) {
 }
 
 // readsAsCommitted reports whether the existing files of a nested repository have the contents of its HEAD. It uses a
-// temporary index, in which no file is marked, and none counts as unchanged without being read.
+// temporary index: in that, git ignores the changes of no file, and reads every file.
 func (r *Finder) readsAsCommitted(ctx context.Context, at *Finder) (bool, error) {
 	index := filepath.Join(r.Git.PrivateDir(), durable.TempPrefix+"nested")
 	if err := object.RemoveLeftovers(index); err != nil {
@@ -227,7 +230,7 @@ func (r *Finder) readsAsCommitted(ctx context.Context, at *Finder) (bool, error)
 	out, err := at.Git.Run(ctx, o, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no",
 		"--ignore-submodules=all")
 	for _, line := range gitcmd.SplitZ(out) {
-		if !strings.HasPrefix(line, " D") { // as outside of a sparse checkout
+		if !strings.HasPrefix(line, " D") { // a missing file, as in a sparse checkout
 			return false, err
 		}
 	}

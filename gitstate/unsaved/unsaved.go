@@ -17,9 +17,9 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/object"
 )
 
-// Unsaved lists files that belong to a linked work tree and cannot be in any snapshot: differences from HEAD's commit
-// in the user's own directory, and submodules with anything that their remotes are not known to have. It leaves out
-// files with the same content in another work tree.
+// Unsaved lists files of a linked work tree that can never be in a snapshot: files in the user's own directory (.wfs)
+// that differ from HEAD's commit, and submodules with work that their remotes are not known to have. It omits files
+// that have the same content in the work tree `other`.
 func (r *Finder) Unsaved(ctx context.Context, other *gitcmd.Git) ([]string, error) {
 	own, err := r.ownChanges(ctx)
 	if err != nil {
@@ -37,8 +37,8 @@ func (r *Finder) Unsaved(ctx context.Context, other *gitcmd.Git) ([]string, erro
 	return append(list, nested...), err
 }
 
-// ownChanges lists the files of the user's own directory that exist, or are in the index, and differ from HEAD's
-// commit. It leaves out ignored files.
+// ownChanges lists the files of the user's own directory that differ from HEAD's commit, and exist or are in the index.
+// It omits ignored files.
 func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
 	out, err := r.Git.Ask(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames",
 		"--ignore-submodules=all",
@@ -47,7 +47,7 @@ func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for _, line := range gitcmd.SplitZ(out) { // XY PATH: X is the state of the index, Y of the file
+	for _, line := range gitcmd.SplitZ(out) { // XY PATH: X is the state in the index, Y that of the file
 		if len(line) > 3 && line[:2] != " D" && line[:2] != "D " {
 			names = append(names, strings.TrimSuffix(line[3:], "/"))
 		}
@@ -58,10 +58,10 @@ func (r *Finder) ownChanges(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// unlooked lists the existing files of the user's own directory whose changes git ignores.
+// unlooked lists the existing files of the user's own directory whose changes git is set to ignore.
 func (r *Finder) unlooked(ctx context.Context) (names []string, err error) {
 	out, err := r.Git.Ask(ctx, "ls-files", "-v", "-z", "--", ":(top,literal)"+object.UserDir)
-	for _, line := range gitcmd.SplitZ(out) { // lower case, or S
+	for _, line := range gitcmd.SplitZ(out) { // a lower-case letter means assume-unchanged, S skip-worktree
 		if len(line) > 2 && (line[0] == 'S' || line[0] >= 'a') {
 			if _, gone := r.Git.Lstat(line[2:]); gone == nil {
 				names = append(names, line[2:])
@@ -71,7 +71,7 @@ func (r *Finder) unlooked(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// Packages reports whether package installers created a directory of the work tree, and no repository is in it.
+// Packages reports whether a directory of the work tree was created by a package installer and contains no repository.
 func (r *Finder) Packages(name string) bool {
 	name = filepath.FromSlash(strings.TrimSuffix(name, "/"))
 	_, err := r.Git.Lstat(filepath.ToSlash(filepath.Join(name, "pyvenv.cfg")))
@@ -82,9 +82,9 @@ func (r *Finder) Packages(name string) bool {
 	return !errors.Is(err, errRepository)
 }
 
-// Stamps returns a digest for each of some paths of the work tree, to detect changes: of names, sizes and times of all
-// files there. Directories may end in a slash. Files that each run creates again do not count: compiled Python and
-// package caches. Unreadable paths have no digest.
+// Stamps returns a fingerprint for each of some paths of the work tree, made of the names, sizes and times of all files
+// there: if it changes, the files have changed. A directory may end in a slash. Files that each run creates again
+// (compiled Python, package caches) are ignored. Unreadable paths have no fingerprint.
 func (r *Finder) Stamps(names []string) map[string]string {
 	stamps := map[string]string{}
 	for _, name := range names {
@@ -96,9 +96,10 @@ func (r *Finder) Stamps(names []string) map[string]string {
 	return stamps
 }
 
-// errRepository means that a directory has a repository, in which refs may move without changing the sizes of files.
+// errRepository means that a directory contains a repository: in that, refs may move without a change of file sizes.
 var errRepository = errors.New("a repository")
 
+// contentStamp returns the fingerprint of a path for Stamps.
 func contentStamp(top string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {

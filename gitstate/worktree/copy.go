@@ -6,8 +6,8 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 )
 
-// CopyOf returns the path of the work tree of which this directory is a copy, "" if it is not a copy: according to
-// git's entry, the linked work tree is elsewhere, and it exists there. Git would confuse the two.
+// CopyOf returns the path of the linked work tree of which this directory is a copy, "" if it is not a copy. It is one
+// if git's entry says that the work tree is elsewhere, and the work tree exists there. Git would confuse the two.
 func (r *Trees) CopyOf() (string, error) {
 	if r.Git.GitDir == r.Git.CommonDir {
 		return "", nil

@@ -12,9 +12,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// KeepWorktree makes git find a linked work tree that MoveWorktree has moved, so that everything in its git directory
-// stays usable: index, reflog, and the repositories of its submodules. It detaches HEAD, so that the branch is free. It
-// can be repeated. stays is false if git has no entry for the work tree, because its creation was interrupted.
+// KeepWorktree makes git find a linked work tree that MoveWorktree has moved to `to`, so that everything in its git
+// directory can still be used: index, reflog, and the repositories of its submodules. It detaches HEAD, so that other
+// work trees can use the branch. It can be repeated. stays is false if git has no entry for the work tree, because its
+// creation was interrupted.
 func (r *Trees) KeepWorktree(ctx context.Context, n NewWorktree, to string) (stays bool, err error) {
 	dir, link := r.Git.LinkedDir(n.Name), filepath.Join(to, ".git")
 	entry, err := os.Stat(dir)
@@ -43,7 +44,7 @@ func (r *Trees) KeepWorktree(ctx context.Context, n NewWorktree, to string) (sta
 	return true, leadModules(ctx, r.Git, filepath.Join(dir, "modules"), n.Path, to)
 }
 
-// leadModules updates the paths of work trees in the repositories of submodules, after the surrounding work tree was
+// leadModules corrects the paths of work trees in the repositories of submodules, after the surrounding work tree was
 // moved.
 func leadModules(ctx context.Context, git *gitcmd.Git, modules, from, to string) error {
 	return filepath.WalkDir(modules, func(path string, d fs.DirEntry, err error) error {
@@ -58,7 +59,7 @@ func leadModules(ctx context.Context, git *gitcmd.Git, modules, from, to string)
 	})
 }
 
-// leadModule updates the path in one configuration file of a submodule's repository.
+// leadModule corrects the path in one configuration file of a submodule's repository.
 func leadModule(ctx context.Context, git *gitcmd.Git, path, from, to string) error {
 	at := gitcmd.New(gitcmd.Place{Root: to, Env: git.Env, UserEnv: git.UserEnv})
 	said, err := at.Run(ctx, gitcmd.Opts{OkExit: []int{1}}, "config", "--file", path, "--get", "core.worktree")
@@ -71,7 +72,7 @@ func leadModule(ctx context.Context, git *gitcmd.Git, path, from, to string) err
 	}
 	rel, err := filepath.Rel(from, tree)
 	if err != nil || !filepath.IsLocal(rel) {
-		return nil // somewhere else, or updated before
+		return nil // not in the moved work tree, or corrected already
 	}
 	_, err = at.Run(ctx, gitcmd.Opts{Write: true}, "config", "--file", path, "core.worktree", filepath.Join(to, rel))
 	return err

@@ -29,16 +29,16 @@ func New(git *gitcmd.Git, objects *object.Store, refs *refs.Refs) *Trees {
 
 // Worktree is one work tree of the repository, as git's own files describe it.
 type Worktree struct {
-	ID     string         // "main", or the name of a linked work tree; see gitcmd.WorktreeID
+	ID     string         // "main", or for a linked work tree its name, see gitcmd.WorktreeID
 	Path   string         // top directory
 	Branch string         // full name of the branch that it is on, also during a rebase; "" if HEAD is detached
-	Commit session.Commit // of a detached HEAD
-	Gone   bool           // not at Path: it was deleted, or moved without git
-	Locked bool           // by `git worktree lock`: it may be on a removable disk
+	Commit session.Commit // commit of a detached HEAD
+	Gone   bool           // it is not at Path: it was deleted, or moved without git
+	Locked bool           // `git worktree lock` has locked it: it may be on a removable disk
 	Why    string         // reason for that lock, "" for none
 }
 
-// WorktreeIn returns a work tree of the repository below a directory, nil for none.
+// WorktreeIn returns a work tree of the repository that is below a directory, nil if there is none.
 func (r *Trees) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Trees) WorktreeIn(ctx context.Context, dir string) (*Worktree, error) {
 	return nil, nil
 }
 
-// Worktrees lists the work trees of the repository, the main one first unless the repository is bare.
+// Worktrees lists the work trees of the repository. The main work tree is the first, unless the repository is bare.
 func (r *Trees) Worktrees(ctx context.Context) ([]Worktree, error) {
 	var list []Worktree
 	if main, err := r.Git.MainWorktree(ctx); err != nil {
@@ -72,8 +72,8 @@ func (r *Trees) Worktrees(ctx context.Context) ([]Worktree, error) {
 	return append(list, linked...), err
 }
 
-// Linked lists the linked work trees of the repository. It leaves out entries without a path, for example of a work
-// tree that is being created.
+// Linked lists the linked work trees of the repository. It skips entries of git that have no path, for example that of
+// a work tree that is being created.
 func (r *Trees) Linked(ctx context.Context) ([]Worktree, error) {
 	dirs, err := os.ReadDir(filepath.Join(r.Git.CommonDir, "worktrees"))
 	if err != nil {
@@ -107,7 +107,8 @@ func (r *Trees) Linked(ctx context.Context) ([]Worktree, error) {
 	return list, nil
 }
 
-// gone reports whether a linked work tree is not where git expects it. If a path cannot be read, it may be there.
+// gone reports whether a linked work tree is not at the path at which git expects it. If the path cannot be read, the
+// work tree may exist, so gone returns false.
 func gone(path, gitDir string) bool {
 	info, err := os.Lstat(filepath.Join(path, ".git"))
 	if err != nil {
@@ -128,6 +129,7 @@ func gone(path, gitDir string) bool {
 	return err == nil && !os.SameFile(theirs, ours)
 }
 
+// lockedWhy returns the reason why a linked work tree is locked, and whether it is.
 func lockedWhy(gitDir string) (why string, locked bool, err error) {
 	text, err := gitcmd.ReadFile(filepath.Join(gitDir, "locked"))
 	if gitcmd.Absent(err) {
@@ -136,14 +138,14 @@ func lockedWhy(gitDir string) (why string, locked bool, err error) {
 	return strings.TrimSpace(string(text)), err == nil, err
 }
 
-// headOf fills in the HEAD of a work tree with the given git directory.
+// headOf sets the branch or the commit of a work tree, from the HEAD in its git directory.
 func (r *Trees) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 	data, err := gitcmd.ReadBounded(filepath.Join(gitDir, "HEAD"), gitcmd.MaxRef)
 	if err != nil {
 		return err
 	}
 	text := strings.TrimSpace(string(data))
-	if !r.Git.ReadsDirectly() { // HEAD may be stored elsewhere, and the file be a dummy
+	if !r.Git.ReadsDirectly() { // HEAD may be stored in another format, and this file be a dummy
 		out, err := r.Git.Run(ctx, gitcmd.Opts{GitDir: gitDir, OkExit: []int{1}}, "symbolic-ref", "-q", "HEAD")
 		if err != nil {
 			return err
@@ -165,8 +167,8 @@ func (r *Trees) headOf(ctx context.Context, gitDir string, t *Worktree) error {
 	return err
 }
 
-// ElsewhereOn returns the path of another work tree with a branch checked out, "" for none. A missing work tree counts
-// only if it is locked, because then it may come back.
+// ElsewhereOn returns the path of another work tree that has a branch checked out, "" if there is none. If that work
+// tree is missing, it counts only if it is locked, because then it may come back.
 func (r *Trees) ElsewhereOn(ctx context.Context, branch string) (string, error) {
 	trees, err := r.On(ctx, branch)
 	for _, t := range trees {
@@ -177,7 +179,7 @@ func (r *Trees) ElsewhereOn(ctx context.Context, branch string) (string, error) 
 	return "", err
 }
 
-// On lists the work trees with a branch checked out, including missing ones.
+// On lists the work trees that have a branch checked out, including missing work trees.
 func (r *Trees) On(ctx context.Context, branch string) ([]Worktree, error) {
 	trees, err := r.Worktrees(ctx)
 	var on []Worktree
@@ -189,7 +191,7 @@ func (r *Trees) On(ctx context.Context, branch string) ([]Worktree, error) {
 	return on, err
 }
 
-// WorktreePath returns the path of a work tree by its id (see Worktree), "" if there is none.
+// WorktreePath returns the path of the work tree with an id (see Worktree), "" if there is none.
 func (r *Trees) WorktreePath(ctx context.Context, id string) (string, error) {
 	if id == r.Git.Worktree {
 		return r.Git.Root, nil
@@ -210,8 +212,8 @@ func (r *Trees) WorktreePath(ctx context.Context, id string) (string, error) {
 	return "", err
 }
 
-// LeaveGone detaches the HEAD of missing work trees that have a branch checked out, and returns their paths: otherwise
-// git would still report the branch as checked out there. All else that git stores of them stays, for the case that
+// LeaveGone detaches HEAD in missing work trees that have a branch checked out, and returns their paths: otherwise git
+// would still regard the branch as in use there. Everything else that git stores about these work trees stays, in case
 // they come back.
 func (r *Trees) LeaveGone(ctx context.Context, branch string) ([]string, error) {
 	tip, err := r.Refs.Ref(ctx, branch)

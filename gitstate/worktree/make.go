@@ -17,19 +17,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// ErrDirTaken is the error for a directory in which a work tree cannot be created.
+// ErrDirTaken is the error if a work tree cannot be created in the requested directory.
 var ErrDirTaken = errors.New("the directory cannot be used")
 
-// NewWorktree has the paths of a work tree that is to be created, or was.
+// NewWorktree has the paths of a work tree that is to be created or was created.
 type NewWorktree struct {
 	Path   string // top directory, with symbolic links above it resolved
-	Above  string // nearest parent directory that existed before
-	Name   string // name of git's entry
+	Above  string // nearest parent directory that existed before the work tree
+	Name   string // name of git's entry for the work tree
 	Making string // directory next to Path in which the work tree is completed before it is renamed to Path
 }
 
-// PlanWorktree chooses the paths for a new work tree. taken are the names of other planned work trees, whose entries
-// may not exist yet. The error wraps ErrDirTaken if the directory cannot be used.
+// PlanWorktree chooses the paths for a new work tree in a directory. `taken` has the names of other planned work trees,
+// for which git may not have an entry yet. The error wraps ErrDirTaken if the directory cannot be used.
 func (r *Trees) PlanWorktree(ctx context.Context, dir string, taken ...string) (NewWorktree, error) {
 	n, err := placeFor(dir)
 	if err != nil {
@@ -57,12 +57,12 @@ func (r *Trees) PlanWorktree(ctx context.Context, dir string, taken ...string) (
 	return n, err
 }
 
-// placeFor returns the real path of a new directory, and its nearest existing parent.
+// placeFor returns the real path of a directory that does not exist yet, and its nearest existing parent.
 func placeFor(dir string) (n NewWorktree, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return n, err
 	}
-	const maxName = 230 // bytes; the name is longer while the work tree is created or removed
+	const maxName = 230 // bytes; while the work tree is created or removed, its directory has a longer name
 	if len(filepath.Base(dir)) > maxName {
 		return n, fmt.Errorf("%w: the name of %s is too long", ErrDirTaken, dir)
 	}
@@ -85,7 +85,8 @@ func placeFor(dir string) (n NewWorktree, err error) {
 
 var unfitForNames = lazyregexp.New(`[^a-zA-Z0-9_-]`)
 
-// freeName returns an unused name for a work tree's entry, made from its directory's name and valid in refs.
+// freeName returns an unused name for git's entry of a work tree. It is made from the name of its directory, and valid
+// in refs.
 func (r *Trees) freeName(path string, taken []string) (string, error) {
 	base := unfitForNames.ReplaceAllString(filepath.Base(path), "-")
 	base = base[:min(len(base), 80)]
@@ -100,8 +101,8 @@ func (r *Trees) freeName(path string, taken []string) (string, error) {
 	}
 }
 
-// mustIgnore returns an error if git does not ignore a directory inside of a work tree, which it would then regard as a
-// part of that work tree.
+// mustIgnore returns an error if git does not ignore a directory that is inside of a work tree: it would regard the
+// directory as a part of that work tree.
 func mustIgnore(ctx context.Context, git *gitcmd.Git, tree, path string) error {
 	rel, err := filepath.Rel(tree, path)
 	if err != nil {
@@ -115,14 +116,14 @@ func mustIgnore(ctx context.Context, git *gitcmd.Git, tree, path string) error {
 	return err
 }
 
-// Add creates a linked work tree, with HEAD detached at a commit and the files of a tree; "" stands for the commit's
-// own tree, other trees look like staged changes. The error wraps ErrDirTaken if another process has created the
-// directory since it was planned; that directory is not touched.
+// Add creates a linked work tree. Its HEAD is detached at a commit, and its files are those of a tree; "" stands for
+// the commit's own tree. With another tree, the difference looks like staged changes. The error wraps ErrDirTaken if
+// another process has created the directory since it was planned; Add does not touch that directory.
 //
-// `git worktree add` creates the parts of an entry one after the other; killed in between, it leaves an entry that no
-// git command can read and that stops `git gc`. So wfs creates the parts elsewhere, in the layout of
-// gitrepository-layout(5), and renames the complete entry to its place, then the directory with all files. For other
-// kinds of repositories it runs git.
+// `git worktree add` creates the parts of its entry one after the other. If it is killed in between, it leaves an entry
+// that no git command can read and that stops `git gc`. So wfs creates the entry elsewhere, in the layout of
+// gitrepository-layout(5), and renames it to its place when it is complete. Then it does the same with the directory of
+// all files. In a repository that wfs cannot read directly, it runs git.
 func (r *Trees) Add(ctx context.Context, n NewWorktree, at session.Commit, tree session.Tree) error {
 	files := string(tree)
 	if files == "" {
@@ -149,6 +150,7 @@ func (r *Trees) addByGit(ctx context.Context, n NewWorktree, at session.Commit, 
 	return fill(ctx, r.Git, n.Path, "", files)
 }
 
+// fill writes the files of a commit or tree to a new work tree, and syncs them.
 func fill(ctx context.Context, git *gitcmd.Git, dir, gitDir, files string) error {
 	in := gitcmd.New(gitcmd.Place{Root: dir, Env: git.Env, UserEnv: git.UserEnv})
 	if _, err := in.Run(ctx, gitcmd.Opts{Write: true, GitDir: gitDir}, "read-tree", "-m",
@@ -169,7 +171,7 @@ func fill(ctx context.Context, git *gitcmd.Git, dir, gitDir, files string) error
 	return durable.WriteOut(all)
 }
 
-// newGitDir returns the directory in which the git directory of a new work tree is completed before it is renamed to
+// newGitDir returns the directory in which wfs completes the git directory of a new work tree, before it renames it to
 // its place.
 func (r *Trees) newGitDir(name string) string {
 	return filepath.Join(r.Git.StateDir(), "worktrees", name, "new")
@@ -209,7 +211,8 @@ func (r *Trees) addWhole(ctx context.Context, n NewWorktree, at session.Commit, 
 	return durable.SyncDir(filepath.Dir(n.Path))
 }
 
-// makeParts creates both parts of a linked work tree, durably: the directory with all files, and the future entry.
+// makeParts creates both parts of a linked work tree, durably: the directory with all files, and the git directory that
+// becomes git's entry.
 func (r *Trees) makeParts(ctx context.Context, n NewWorktree, dir string, at session.Commit, files string) error {
 	link := filepath.Join(n.Making, ".git")
 	if err := os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(r.Git.LinkedDir(n.Name))+"\n"), 0o666); err != nil {
@@ -242,7 +245,7 @@ func (r *Trees) makeParts(ctx context.Context, n NewWorktree, dir string, at ses
 	return errors.Join(durable.SyncDir(dir), durable.SyncDir(n.Making))
 }
 
-// openUp gives a private git directory the modes of git's own entries.
+// openUp gives a private git directory the modes that git's own entries have.
 func openUp(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -256,8 +259,8 @@ func openUp(dir string) error {
 	})
 }
 
-// MoveWorktree renames a linked work tree, with everything in it, to a directory next to it. It moves nothing if
-// another repository or file is at the old path. Git's entry stays, and still has the old path.
+// MoveWorktree renames a linked work tree, with everything in it, to a directory next to it. If another repository or a
+// file is at the old path, it moves nothing. Git's entry stays, and still has the old path.
 func (r *Trees) MoveWorktree(ctx context.Context, n NewWorktree, to string) error {
 	if durable.Inside(r.Git.Root, n.Path) || durable.Inside(r.Git.CommonDir, n.Path) {
 		return fmt.Errorf("%s is not removed: this repository lies in it", n.Path)
@@ -278,7 +281,7 @@ func (r *Trees) MoveWorktree(ctx context.Context, n NewWorktree, to string) erro
 	return durable.SyncDir(filepath.Dir(n.Path))
 }
 
-// nothingElse returns an error if another work tree or a mount is in a directory.
+// nothingElse returns an error if a directory contains another work tree or a mount point.
 func (r *Trees) nothingElse(ctx context.Context, dir string) error {
 	other, err := r.WorktreeIn(ctx, dir)
 	if err != nil {
@@ -290,10 +293,10 @@ func (r *Trees) nothingElse(ctx context.Context, dir string) error {
 	return NotMounted(dir)
 }
 
-// RemoveWorktree removes the rest of a linked work tree that is no longer at its path: trash, to which MoveWorktree has
-// moved it ("" for none), git's entry, and parent directories that become empty. At the old path, it removes only an
-// empty directory, or one with just a .git file that points nowhere. If it cannot remove the trash, it removes all
-// else. It can be repeated.
+// RemoveWorktree removes what is left of a linked work tree that is no longer at its path: the directory `trash` to
+// which MoveWorktree has moved it ("" for none), git's entry, and parent directories that become empty. At the old
+// path, it only removes a directory that is empty, or that has just a .git file which points nowhere. If it cannot
+// remove trash, it removes the rest. It can be repeated.
 func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string) error {
 	var left error
 	if trash != "" {
@@ -306,7 +309,7 @@ func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string)
 		if linksNowhere(n.Path) {
 			_ = os.Remove(filepath.Join(n.Path, ".git"))
 		}
-		_ = os.Remove(n.Path) // if empty; otherwise it belongs to the user
+		_ = os.Remove(n.Path) // fails if it is not empty: then it belongs to the user
 	}
 	if err := os.RemoveAll(r.newGitDir(n.Name)); err != nil {
 		return errors.Join(left, err)
@@ -322,8 +325,8 @@ func (r *Trees) RemoveWorktree(ctx context.Context, n NewWorktree, trash string)
 	return left
 }
 
-// linksNowhere reports whether a directory contains only the .git file of a linked work tree, and git's entry for it is
-// gone.
+// linksNowhere reports whether a directory contains only the .git file of a linked work tree for which git has no entry
+// any more.
 func linksNowhere(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 || entries[0].Name() != ".git" {
@@ -336,21 +339,21 @@ func linksNowhere(dir string) bool {
 	return gitcmd.Absent(err)
 }
 
-// ForgetWorktree removes git's entry of a linked work tree that no longer exists.
+// ForgetWorktree removes git's entry for a linked work tree that no longer exists.
 func (r *Trees) ForgetWorktree(ctx context.Context, dir string) error {
 	t, err := r.LinkedAt(ctx, dir)
 	if err != nil || t == nil {
 		return err
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return nil // another directory is there now, and git would look into it
+		return nil // another directory is there, which git would treat as that work tree
 	}
 	if !r.Git.ReadsDirectly() {
 		_, err = r.Git.Run(ctx, gitcmd.Opts{Write: true}, "worktree", "remove", "--force", "--force", dir)
 		return err
 	}
-	// Git removes the parts of an entry one after the other; killed in between, it leaves an entry without a HEAD. So
-	// the entry is renamed first.
+	// Git removes the parts of an entry one after the other. If it is killed in between, it leaves an entry without a
+	// HEAD. So rename the entry first.
 	away := r.newGitDir(strings.TrimSuffix(t.ID, "@linked"))
 	if err := errors.Join(os.RemoveAll(away), durable.MkdirAll(filepath.Dir(away))); err != nil {
 		return err
@@ -359,11 +362,11 @@ func (r *Trees) ForgetWorktree(ctx context.Context, dir string) error {
 		return err
 	}
 	durable.Hit(durable.EntryAway)
-	_ = os.Remove(filepath.Dir(r.Git.LinkedDir(t.ID))) // like git, if it was the last entry
+	_ = os.Remove(filepath.Dir(r.Git.LinkedDir(t.ID))) // if this was the last entry, as git does
 	return os.RemoveAll(away)
 }
 
-// LinkedAt returns the linked work tree whose path in git's entry is dir, nil for none.
+// LinkedAt returns the linked work tree for which git's entry has the path dir, nil if there is none.
 func (r *Trees) LinkedAt(ctx context.Context, dir string) (*Worktree, error) {
 	trees, err := r.Linked(ctx)
 	for i := range trees {
@@ -374,8 +377,8 @@ func (r *Trees) LinkedAt(ctx context.Context, dir string) (*Worktree, error) {
 	return nil, err
 }
 
-// AwaitFilled waits for a git process that is still writing the files of a work tree, given by the name of its entry:
-// git may outlive the wfs that started it.
+// AwaitFilled waits while a git process is still writing the files of a work tree: it may run longer than the wfs that
+// started it. name is the name of git's entry for the work tree.
 func (r *Trees) AwaitFilled(ctx context.Context, name string) error {
 	for waited := time.Duration(0); waited < gitcmd.LockPatience; waited += gitcmd.LeftPoll {
 		busy := false

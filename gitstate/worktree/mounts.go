@@ -13,16 +13,16 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// MountedError means that a file system or another directory is mounted below a directory that was to be removed: its
-// files would be deleted, too.
+// MountedError means that a directory cannot be removed because a file system or another directory is mounted in it:
+// the files there would be deleted, too.
 type MountedError struct{ Path string }
 
 func (e *MountedError) Error() string {
 	return fmt.Sprintf("%s is mounted from elsewhere, and what it holds would be deleted there", e.Path)
 }
 
-// NotMounted returns a *MountedError if a directory or one below it is a mount point. A missing directory is not an
-// error. It does not follow symbolic links below dir.
+// NotMounted returns a *MountedError if a directory, or a directory below it, is a mount point. It does not follow
+// symbolic links below dir. A missing directory is not an error.
 func NotMounted(dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if gitcmd.Absent(err) {
@@ -43,7 +43,7 @@ func NotMounted(dir string) error {
 	}
 	return filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
-			return nil // unreadable directories are not removed either
+			return nil // an unreadable directory cannot be removed anyway
 		}
 		if info, err := d.Info(); err == nil && gitcmd.DeviceOf(info) != gitcmd.DeviceOf(top) {
 			return &MountedError{path}
@@ -52,8 +52,8 @@ func NotMounted(dir string) error {
 	})
 }
 
-// mountIn returns the first mount point in or below a directory, from the text of mountinfo (proc(5)): the fifth field
-// is the mount point, with octal escapes for blanks and the like.
+// mountIn returns the first mount point in or below a directory, "" if there is none. table is the content of mountinfo
+// (proc(5)): the fifth field of a line is the mount point, with octal escapes for blanks and similar characters.
 func mountIn(table []byte, dir string) string {
 	lines := bufio.NewScanner(bytes.NewReader(table))
 	for lines.Scan() {

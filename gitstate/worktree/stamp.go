@@ -12,8 +12,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 )
 
-// TreeStamp returns a digest of the names, modes, sizes and times of all files in a directory, to detect whether they
-// have changed. Renaming the directory does not change it. The .git at the top and unreadable directories do not count.
+// TreeStamp returns a fingerprint of the names, modes, sizes and times of all files in a directory: if it changes, the
+// files have changed. It stays the same if the directory is renamed. The .git at the top and unreadable directories are
+// ignored.
 func TreeStamp(top string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
