@@ -81,7 +81,7 @@ type baseRuns struct {
 
 // first returns a gate's first run on the base. It uses a cached run if there is one. If the work tree has nothing
 // that a clean checkout lacks, it tries a clean checkout first; if everything passes there, that run is enough.
-// Otherwise the gate runs in the work tree. copied is the run in the clean checkout, nil if there was none.
+// Otherwise the gate runs in the work tree. `copied` is the run in the clean checkout, nil if there was none.
 func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gate.Run, err error) {
 	clean := g
 	clean.Where = workflows.Clean
@@ -190,7 +190,7 @@ type ChangedTreeError struct{ reason string }
 
 func (e *ChangedTreeError) Error() string { return e.reason }
 
-// compare merges the results of two runs on the same tree. red lists the tests that failed twice. flaky lists the
+// compare merges the results of two runs on the same tree. `red` lists the tests that failed twice. `flaky` lists the
 // tests with different results; each gets the worse one in tests.
 func compare(a, b session.Tests) (tests session.Tests, red, flaky []session.TestID) {
 	tests = maps.Clone(a)

@@ -62,7 +62,7 @@ func (j *Judge) Holdout(ctx context.Context, r session.JudgeRequest, laid holdou
 	return h.out, h.notes, nil
 }
 
-// run runs one gate. If the gate cannot judge, cannot is the reason.
+// run runs one gate with the hold-out tests. If the gate cannot judge, `cannot` is the reason, else "".
 func (h *heldRun) run(ctx context.Context, g workflows.Gate) (cannot string, err error) {
 	g.Where, g.Expect, g.Stable = workflows.Clean, workflows.ExpectPass, 0
 	h.j.Say("gate " + g.Name + " with hold-out tests …")
@@ -129,7 +129,7 @@ func (h *heldRun) judge(ctx context.Context, g workflows.Gate, run *gate.Run) er
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err == nil { // the gate could not run again if err is set
+		if err == nil { // tests that pass now are flaky, and ignored
 			l.PassedAgain(bad, again)
 			bad = slices.DeleteFunc(bad, run.Passes)
 		}
@@ -224,8 +224,8 @@ func (h *heldRun) owned(run *gate.Run, plain session.Tests) map[session.TestID]s
 	return own
 }
 
-// brings reports whether a hold-out file contains a test. where is the file of the test according to the runner, "" if
-// unknown.
+// brings reports whether a hold-out file contains a test. `where` is the file of the test according to the runner, ""
+// if unknown.
 func brings(f holdout.File, id session.TestID, where string) bool {
 	pkg, _ := report.SplitGo(id)
 	isGo := strings.HasSuffix(f.Path, "_test.go")

@@ -101,7 +101,7 @@ func (j *Judge) blame(ctx context.Context, r session.JudgeRequest, g workflows.G
 }
 
 // cold returns a judge whose gates find nothing that earlier runs left: no build results, no caches of test runners,
-// no compiled Python. done removes its temporary files.
+// no compiled Python. `done` removes its temporary files.
 func (j *Judge) cold(runDir string) (cold *Judge, done func(), err error) {
 	empty, err := os.MkdirTemp(runDir, "compiled-")
 	at := *j

@@ -52,7 +52,7 @@ func (a *attempt) runAgent(ctx context.Context) (session.RunResult, error) {
 	return again, err
 }
 
-// converse runs an agent's program once. lost is set if the conversation that it should resume does not exist.
+// converse runs an agent's program once. `lost` is set if the conversation that it should resume does not exist.
 func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult, lost bool, err error) {
 	agent, card := a.req.Plan.Agent, a.req.Plan.Agent.Card
 	w := &watched{req: &a.req, to: a.out.events, signs: &proc.Signs{Settle: a.Settle, Moved: a.moved(ctx)}}
@@ -222,7 +222,7 @@ func claims(said answer, res *session.RunResult) {
 	}
 }
 
-// stopped adds to the result why wfs stopped the process. cause is a known earlier problem, such as a rate limit; it
+// stopped adds to the result why wfs stopped the process. `cause` is a known earlier problem, such as a rate limit; it
 // replaces the outcome of a process that was stopped for inactivity.
 func (a *attempt) stopped(p proc.Result, cause agents.Class, res *session.RunResult) {
 	agent, out := a.req.Plan.Agent, a.out
@@ -270,7 +270,7 @@ func outcomeOf(c agents.Class) session.Outcome {
 	return session.Outcome(c) // all other names are equal, as a test checks
 }
 
-// denied returns the names of tools, each once, whose use was refused because nobody was there to permit it.
+// denied returns the names of tools, each once, whose use was refused because no person was there to permit it.
 func denied(calls []agents.Tool) []string {
 	var names []string
 	for _, c := range calls {
@@ -290,8 +290,8 @@ var (
 	substituted  = lazyregexp.New("[$][A-Za-z0-9_({@*#?!]|`")
 )
 
-// refused returns the beginnings of commands that were refused because nobody was there to permit them. If a line has
-// several commands, it returns the first one that the agent may not run.
+// refused returns the beginnings of commands that were refused because no person was there to permit them. If a line
+// has several commands, it returns the first one that the agent may not run.
 func refused(calls []agents.Tool, agent workflows.Agent) []session.RefusedCommand {
 	var list []session.RefusedCommand
 	for _, c := range calls {

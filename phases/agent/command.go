@@ -45,7 +45,7 @@ func shellRefused(exit int, last string) bool {
 	return (exit == process.ExitNotFound || exit == process.ExitNotExecutable) && strings.HasPrefix(last, "sh: ")
 }
 
-// withSettings adds git settings to an environment that may have some already. settings has keys and values in turn.
+// withSettings adds git settings to an environment that may have some already. `settings` has keys and values in turn.
 func withSettings(env, settings []string) []string {
 	const count = "GIT_CONFIG_COUNT="
 	n := 0
@@ -64,7 +64,7 @@ func withSettings(env, settings []string) []string {
 }
 
 // bareEnv returns the environment for commands in the work tree. It has no variables of a wfs that started this one.
-// extra has the names of more variables that commands may see.
+// `extra` has the names of more variables that commands may see.
 func (r *Runner) bareEnv(extra []string) []string {
 	env := slices.DeleteFunc(process.DefaultEnv(r.Environ, extra), func(entry string) bool {
 		return strings.HasPrefix(entry, "WFS_") || strings.HasPrefix(entry, "PWD=")
@@ -72,7 +72,7 @@ func (r *Runner) bareEnv(extra []string) []string {
 	return append(env, "PWD="+r.Root)
 }
 
-// env returns the environment of a run. further has the names of more variables that it may see.
+// env returns the environment of a run. `further` has the names of more variables that it may see.
 func (a *attempt) env(further []string) []string {
 	req := &a.req
 	env := a.bareEnv(slices.Concat(req.Plan.Env, further))

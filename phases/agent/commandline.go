@@ -44,8 +44,8 @@ func (r *Runner) CommandLine(ctx context.Context, req session.RunRequest) []stri
 }
 
 // AgentCommand returns the command line and the standard input for an agent with a card. Options of the card that have
-// no value in this run are left out. id is the id of a new conversation. If the agent cannot run in this way, why is
-// the reason.
+// no value in this run are left out. id is the id of a new conversation. `why` is the reason if the agent cannot be
+// started in this way, else "".
 func AgentCommand(req session.RunRequest, prompt []byte, id string) (argv []string, stdin []byte, why string) {
 	agent := req.Plan.Agent
 	card := agent.Card

@@ -82,7 +82,7 @@ func (p *Prober) Find(ctx context.Context, c *workflows.Card) Installed {
 	return in
 }
 
-// LoggedIn finds out whether a user is logged in to an agent. known is false if the card has no command for that, or
+// LoggedIn finds out whether a user is logged in to an agent. `known` is false if the card has no command for that, or
 // if the command could not run.
 func (p *Prober) LoggedIn(ctx context.Context, c *workflows.Card) (yes, known bool) {
 	if len(c.LoggedIn) == 0 {

@@ -49,7 +49,7 @@ func (r *Runner) laySpec(req *session.RunRequest) (remove func(), err error) {
 	return remove, err
 }
 
-// nameFor returns the path for a file with this text in a directory. there is set if the file exists already.
+// nameFor returns the path for a file with this text in a directory. `there` is set if the file exists already.
 func nameFor(root *os.Root, dir string, text []byte) (file string, there bool, err error) {
 	for n := 1; ; n++ {
 		file = path.Join(dir, "spec.md")

@@ -52,7 +52,7 @@ func (r *Runner) newTempDir(runID string) *tempDir {
 	lock, err := durable.TryLock(path+tempLock, nil)
 	if err == nil {
 		err = errors.Join(durable.RemoveTree(path), // left by a killed run with the same id
-			os.Mkdir(path, 0o700), os.Chmod(path, 0o700)) // the umask may have taken bits away
+			os.Mkdir(path, 0o700), os.Chmod(path, 0o700)) // the umask may have removed permissions
 		if err == nil {
 			return &tempDir{path, lock}
 		}

@@ -59,8 +59,8 @@ func Render(req session.RunRequest, f Found) []byte {
 	return b.whole("begin", "end")
 }
 
-// whole returns the brief, made of two parts of the template. If it is too long, the end of body is cut. The part end
-// is always complete, because it says how to answer.
+// whole returns the brief, made of two parts of the template. If it is too long, the last lines of `body` are cut. The
+// part `end` is always complete, because it says how to answer.
 func (b *brief) whole(body, end string) []byte {
 	b.write(end)
 	b.fenced = false

@@ -39,7 +39,8 @@ func (b testFindings) NotRestored() []session.Tampering {
 	return slices.DeleteFunc(b.Grave(), func(t session.Tampering) bool { return slices.Contains(b.Req.Back, t.Path) })
 }
 
-// TestsDeaf reports whether the last judgement failed because tests notice no change.
+// TestsDeaf reports whether the last judgement failed because tests pass even with broken code or with other expected
+// values.
 func (b testFindings) TestsDeaf() bool {
 	grave := b.Grave()
 	return len(grave) > 0 && slices.Contains([]string{session.FoundCannotFail, session.FoundDeaf,

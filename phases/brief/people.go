@@ -43,7 +43,8 @@ func (b people) people() (said []session.Said, left int) {
 	return said, left
 }
 
-// listed returns notes as a list. If they exceed maxNotes or the number of bytes in left, it has only the newest ones.
+// listed returns notes as a list. It has only the newest ones if there are more than maxNotes, or more than `left`
+// bytes.
 func listed(all []string, left int) string {
 	var notes []string
 	for _, n := range slices.Backward(all) {

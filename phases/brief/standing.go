@@ -169,7 +169,7 @@ func (b standing) Seen() string {
 	return ""
 }
 
-// verdict returns a phrase about the last judgement. listed says that the history shows its outcome, which is then
+// verdict returns a phrase about the last judgement. `listed` says that the history shows its outcome, which is then
 // left out. It returns "" if nothing else is to be said.
 func (b standing) verdict(listed bool) string {
 	text, counts := b.outcome(), b.counts()

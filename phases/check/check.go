@@ -401,7 +401,7 @@ func (c *checking) backwards() []trial.File {
 // bareTests checks what the new and changed tests do with the code of the base.
 type bareTests struct{ *checking }
 
-// withoutCode runs the change's tests with the code of the base. sure is set if one of them fails by an assertion:
+// withoutCode runs the change's tests with the code of the base. `sure` is set if one of them fails by an assertion:
 // this proves that the test can fail, and that it needs the code.
 func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 	c.Say("gate " + c.Gate.Name + " without the code …")
@@ -433,8 +433,8 @@ func (c bareTests) withoutCode(ctx context.Context) (sure bool, err error) {
 	return c.needNoCode(passing), nil
 }
 
-// parted returns the new and changed tests that fail without the code, and those that pass. sure is set if one of them
-// fails by an assertion.
+// parted returns the new and changed tests that fail without the code, and those that pass. `sure` is set if one of
+// them fails by an assertion.
 func (c bareTests) parted(run *gate.Run) (failing, passing []session.TestID, sure bool) {
 	for _, id := range c.Tests {
 		if run.Passes(id) {
@@ -447,7 +447,7 @@ func (c bareTests) parted(run *gate.Run) (failing, passing []session.TestID, sur
 	return failing, passing, sure
 }
 
-// needCode records that new and changed tests fail without the code of the change. passing lists those that do not.
+// needCode records that new and changed tests fail without the code of the change. `passing` lists those that do not.
 func (c bareTests) needCode(failing, passing []session.TestID, sure bool) {
 	says := safetext.Plural(len(failing), "new or changed test fails", "new or changed tests fail")
 	if !sure {

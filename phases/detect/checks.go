@@ -49,7 +49,7 @@ var (
 	toxCommands = lazyregexp.New(`(?ms)^\[testenv\]\s*$.*?^commands\s*=(.*?)(?:^\S|\z)`)
 )
 
-// withChecks returns list with those commands added that are checks. prefix is put before each of them.
+// withChecks returns list with those commands added that are checks. `prefix` is put before each of them.
 func withChecks(list []string, prefix string, commands []string) []string {
 	for _, c := range commands {
 		c = strings.TrimLeft(strings.TrimSpace(c), "@-")

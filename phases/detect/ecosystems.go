@@ -157,8 +157,8 @@ func (p *project) byRows(rows []row) (list []Proposal) {
 	return list
 }
 
-// shows reports whether a project has the evidence of a row. It returns the last part found, in words for people, or
-// "" if a part is missing or must not be there.
+// shows looks for the evidence of a row in the project. It returns the last part found, in words for people. It returns
+// "" if a required part is missing, or a part is there that must be absent.
 func (p *project) shows(all string) (why string) {
 	for one := range strings.FieldsSeq(all) {
 		one, not := strings.CutPrefix(one, "!")

@@ -206,7 +206,7 @@ func (n *nodePackage) byTool() []Proposal {
 		case s.tool != nil:
 			gate := testsGate(before+n.call(s.tool, s.text), s.tool.format)
 			list := []Proposal{{Gate: gate, Why: why}}
-			// Node before version 20 can only write TAP.
+			// Node before version 20 cannot write JUnit's XML.
 			if tap := strings.Replace(gate.Run.Shell, "test-reporter=junit", "test-reporter=tap", 1); s.tool.name == "node" {
 				list = append(list, Proposal{Gate: testsGate(tap, workflows.FormatTAP), Why: why})
 			}

@@ -37,7 +37,7 @@ type project struct {
 
 // Projects looks for projects at root and in the directories directly below it. For each project it returns the gates
 // that may run its tests, likeliest first; one of them is enough. If there are several projects, each gate has a name
-// of its own, and paths that limit it to its project. readFile is os.ReadFile or a substitute for it.
+// of its own, and paths that limit it to its project. `readFile` is os.ReadFile or a substitute for it.
 func Projects(root string, readFile func(name string) ([]byte, error)) [][]Proposal {
 	top := &project{root: root, readFile: readFile}
 	list := top.propose()

@@ -9,7 +9,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// installs are the commands that fill an ignored directory. dir is that directory, and file declares its contents.
+// installs are the commands that fill an ignored directory. `dir` is that directory, and file declares its contents.
 // Each command installs exactly these contents and changes no tracked file. extra and group are options to install
 // parts that are not installed by default.
 var installs = []struct{ dir, file, command, extra, group string }{
@@ -24,11 +24,11 @@ var installs = []struct{ dir, file, command, extra, group string }{
 
 var usesPytest = lazyregexp.New(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
 
-// Worktree proposes how to set up a new work tree for the project at root. ignored are the names at its top that git
+// Worktree proposes how to set up a new work tree for the project at root. `ignored` are the names at its top that git
 // ignores; those of directories end in a slash. Files with local settings are copied. Packages, including the gates'
 // test runners, are installed again, because they often contain their own path. A virtual environment whose contents
 // no file declares is linked; if it contains links back to the project, wfs refuses it when it makes the work tree.
-// program reports whether a program is installed.
+// `program` reports whether a program is installed.
 func Worktree(root string, ignored []string, gates []workflows.Gate,
 	program func(name string) bool) workflows.Worktree {
 	var w workflows.Worktree
@@ -69,7 +69,7 @@ func (p *project) installs(dir string, pytest bool, program func(name string) bo
 		}
 		from := p.pytestFrom(true)
 		return i.command + when(from.extra != "" && i.extra != "", i.extra+from.extra) +
-			when(from.group != "" && from.group != "dev" && i.group != "", i.group+from.group) // dev is a default
+			when(from.group != "" && from.group != "dev" && i.group != "", i.group+from.group) // installed by default
 	}
 	return pip
 }

@@ -31,7 +31,7 @@ type Rooms struct {
 }
 
 // RoomNote caches, for a session and each of its gates, whether the gate gives the same result on the base in a clean
-// checkout as in the work tree. why is the first difference; "" if there is none.
+// checkout as in the work tree. `why` is the first difference; "" if there is none.
 type RoomNote interface {
 	Read(gate string) (why string, known bool)
 	Write(gate, why string) error
@@ -103,7 +103,7 @@ func (j *Rooms) NoRoom(ctx context.Context, r session.JudgeRequest, g workflows.
 }
 
 // NoteRoom caches the difference between a gate's results in a clean checkout of the base and in the work tree, and
-// returns it as a sentence. why is the difference; if it is "", so is the result.
+// returns it as a sentence. `why` is the difference; if it is "", so is the result.
 func (j *Rooms) NoteRoom(gate, why string) string {
 	if why != "" {
 		why = "gate " + gate + " has another result on the base in a clean checkout than in the work tree: " + why

@@ -28,8 +28,8 @@ type Run struct {
 	Alone   bool               // see BaseRun
 }
 
-// Cannot returns an error for a gate that cannot judge. why completes the sentence "gate NAME …". The error quotes the
-// gate's last output.
+// Cannot returns an error for a gate that cannot judge. `why` completes the sentence "gate NAME …". The error quotes
+// the gate's last output.
 func (g *Run) Cannot(why string) error {
 	text := fmt.Sprintf("gate %s %s", g.Gate.Name, why)
 	if lines := g.Quoted(); len(lines) > 0 {

@@ -29,7 +29,7 @@ func Reason(err error) string {
 const maxLeft = 64 << 20
 
 // Clean removes secrets from a file, or all files in a directory, that a run or a gate wrote. It is called after wfs
-// has read the files. name need not exist.
+// has read the files. `name` need not exist.
 func Clean(name string, secrets *redact.Redactor) error {
 	return filepath.WalkDir(name, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

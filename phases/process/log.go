@@ -29,7 +29,7 @@ type Log struct {
 	err  error
 }
 
-// NewLog creates a log at a path, and replaces an existing file. most is the approximate limit in bytes.
+// NewLog creates a log at a path, and replaces an existing file. `most` is the approximate limit in bytes.
 func NewLog(path string, most int64) (*Log, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

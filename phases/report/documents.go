@@ -22,8 +22,8 @@ var tooLarge = fmt.Sprintf("it is larger than %d bytes", maxDocument)
 
 const truncated = "it is truncated or malformed"
 
-// jsonDocuments passes to read all JSON objects in a text that have the given key. damage is the reason why some may
-// be missing; "" if there is none.
+// jsonDocuments calls `read` for each JSON object in a text that has the given key. `damage` is the reason why some
+// objects may be missing; "" if there is none.
 func jsonDocuments[T any](data []byte, key string, read func(T)) (damage string) {
 	mark := []byte(`"` + key + `"`)
 	for tries := 0; tries < maxJSONTries && bytes.Contains(data, mark); {
@@ -59,7 +59,7 @@ type xmlReader interface {
 }
 
 // xmlDocuments reads all XML documents in a text whose root element matches. begin returns the reader for a document.
-// Characters that XML forbids are read as spaces. damage is the reason why a document may be incomplete; "" if there
+// Characters that XML forbids are read as spaces. `damage` is the reason why a document may be incomplete; "" if there
 // is none.
 func xmlDocuments(data []byte, root *lazyregexp.Regexp, begin func() xmlReader) (damage string) {
 	data = bytes.Map(func(r rune) rune {

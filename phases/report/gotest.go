@@ -229,7 +229,7 @@ var (
 	goPlace  = lazyregexp.New(`(?s)^([^\t"]*?\.go):[\d:]+(.*)$`)
 )
 
-// goPosition splits "dir/file.go:3:8: message" into the file and the message. file is "" if the text does not begin
+// goPosition splits "dir/file.go:3:8: message" into the file and the message. `file` is "" if the text does not begin
 // with a position.
 func goPosition(text string) (file, msg string) {
 	if m := goPlace.FindStringSubmatch(text); m != nil {

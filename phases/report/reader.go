@@ -24,7 +24,7 @@ var lineParsers = map[workflows.Format]func(results) lineParser{
 	workflows.FormatTAP:      func(r results) lineParser { return &tapTests{results: r, plan: -1} },
 }
 
-// documents has the functions for formats that are read as a whole. damage is the reason why the document may be
+// documents has the functions for formats that are read as a whole. `damage` is the reason why the document may be
 // incomplete; "" if there is none.
 var documents = map[workflows.Format]func(r results, data []byte) (damage string){
 	workflows.FormatJUnit: readJUnit,
@@ -111,7 +111,7 @@ func (r *Reader) Report() *Report {
 	return r.results.Report
 }
 
-// Explain adds compiler errors to the report of a gate that failed. inTree reports whether a file belongs to the
+// Explain adds compiler errors to the report of a gate that failed. `inTree` reports whether a file belongs to the
 // project; errors in other files are left out.
 func (r *Reader) Explain(inTree func(file string) bool) {
 	r.compilers.explain(r.results.Report, inTree)

@@ -19,7 +19,7 @@ type tapTests struct {
 	yaml   bool
 	quotes []*quote // output of failing tests
 	tape   bool     // set after "TAP version 13": a comment may then be the name of a test
-	group  string   // that name
+	group  string   // name of the current test, from the comment
 	after  bool     // the last line was that of a failing test, or output of it
 	plan   int      // planned number of tests; -1 if there is no plan
 	loads  []tapLoad

@@ -167,7 +167,7 @@ func (t lapTests) comparing(ids []session.TestID) (list []session.TestID, path s
 }
 
 // hollowed returns two changed versions of the attempt's code. In the first, each function that the lap wrote or
-// changed fails at once; in the second, each returns nothing. why is set if running them would prove nothing: if the
+// changed fails at once; in the second, each returns nothing. `why` is set if running them would prove nothing: if the
 // lap changed data, or much code outside of functions, the tests may depend on that instead.
 func hollowed(lap []File) (hollow, quiet altered, why string) {
 	lines, texts, others := codeLines(lap)
@@ -192,7 +192,7 @@ func hollowed(lap []File) (hollow, quiet altered, why string) {
 }
 
 // mustFail runs the lap's tests on the attempt's tree with change a. The judgement fails if all of them pass in two
-// runs, and also with change other, if that is not empty. finding is the kind of finding to record. It returns the
+// runs, and also with the change in `other` if there is one. `finding` is the kind of finding to record. It returns the
 // runs.
 func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other altered) (runs []*gate.Run, err error) {
 	t.Say(fmt.Sprintf("gate %s with %s …", t.Gate.Name, a.says))

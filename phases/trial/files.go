@@ -60,7 +60,7 @@ func (t *Variants) Since(ctx context.Context, was session.Tree) ([]File, error) 
 	return list, nil
 }
 
-// AsideOf returns the paths of the files that hold or control tests. edited reports whether any of them existed
+// AsideOf returns the paths of the files that hold or control tests. `edited` reports whether any of them existed
 // before.
 func AsideOf(files []File) (paths []string, edited bool) {
 	for _, f := range files {
@@ -122,8 +122,8 @@ func (f File) testLines() experiment.Lines {
 	return lines.Only(func(n int) bool { return mayTest(f.Path) && len(f.After) <= gate.MaxRead && !outside[n] })
 }
 
-// codeLines returns the lines of code that were added to files, and the texts of these files. others is set if another
-// file changed that is neither code nor a test nor a document.
+// codeLines returns the lines of code that were added to files, and the texts of these files. `others` is set if
+// another file changed that is neither code nor a test nor a document.
 func codeLines(files []File) (lines map[string]experiment.Lines, texts map[string][]byte, others bool) {
 	lines, texts = map[string]experiment.Lines{}, map[string][]byte{}
 	for _, f := range files {

@@ -17,7 +17,7 @@ import (
 type doubts struct {
 	*Bench
 	gate workflows.Gate
-	on   gate.On // Anew is set
+	on   gate.On // for further runs: Anew is set
 	r    session.JudgeRequest
 	lap  *verdict.Lap
 	run  *gate.Run

@@ -35,7 +35,7 @@ func testsOf(r session.JudgeRequest) string {
 type reference struct {
 	tree session.Tree
 	says string               // a name for its tests in messages
-	r    session.JudgeRequest // with which runs are judged
+	r    session.JudgeRequest // the request with which its runs are judged
 	// newest is set if the tests are those of the phase that wrote the lap's tests, and not set if they are those of
 	// the lap's start.
 	newest bool
@@ -67,7 +67,7 @@ func (t *Trial) references(ctx context.Context) ([]reference, error) {
 	return list, nil
 }
 
-// passesFrozen runs the gate on the attempt's code with the frozen tests and test settings. changed says whether the
+// passesFrozen runs the gate on the attempt's code with the frozen tests and test settings. `changed` says whether the
 // attempt changed these. An attempt whose code fails here passes only thanks to its own tests. An attempt whose code
 // passes may still have weakened the tests.
 func (t *Trial) passesFrozen(ctx context.Context) (changed bool, failures []report.Failure, err error) {
@@ -105,7 +105,7 @@ func (t *Trial) cameInLap(id session.TestID) bool {
 }
 
 // tryReference judges the attempt's code with the tests of a reference, then compares these tests with the attempt's.
-// done is set if no further reference needs to be tried.
+// `done` is set if no further reference needs to be tried.
 func (t *Trial) tryReference(ctx context.Context, ref reference) (done bool, failures []report.Failure, err error) {
 	if hidden, err := t.takenOut(ctx, ref); err != nil || hidden {
 		return true, nil, err
@@ -152,7 +152,7 @@ func (t *Trial) takenOut(ctx context.Context, ref reference) (bool, error) {
 	return true, nil
 }
 
-// weigh decides whether the attempt's edited tests are as good as those of a reference. result says how the code did
+// weigh decides whether the attempt's edited tests are as good as those of a reference. `result` says how the code did
 // with the reference's tests.
 func (t *Trial) weigh(ctx context.Context, ref reference, result string) (err error) {
 	switch {
@@ -262,7 +262,7 @@ func (t *Trial) failsFrozen(ctx context.Context, ref reference, res session.Gate
 }
 
 // passesWithout reports whether the code passes the tests of a reference if some files stay as the attempt has them.
-// left selects these files.
+// `left` selects these files.
 func (t *Trial) passesWithout(ctx context.Context, ref reference, left func(path string) bool, name string) (bool,
 	error) {
 	rest := slices.DeleteFunc(slices.Clone(ref.aside), left)
@@ -308,7 +308,7 @@ func (t *Trial) withoutBroken(ctx context.Context, ref reference, run *gate.Run)
 }
 
 // meant reports whether the failing tests fail because the lap is about their behaviour. This is so if each was
-// changed since the lap's start, and its new version was red before the code was written. old is the run with the
+// changed since the lap's start, and its new version was red before the code was written. `old` is the run with the
 // tests of the lap's start. A test also counts as changed if another row of its table was, because rows with other
 // parameters have other names.
 func (t *Variants) meant(ctx context.Context, failing []session.TestID, old *gate.Run) (bool, error) {

@@ -23,7 +23,7 @@ const (
 )
 
 // mutants returns changed versions of the code in texts. One version has other results of all functions around the
-// given lines. One has functions that return nothing, around the lines in nothing. The others have a single change in
+// given lines. One has functions around the lines in `nothing` that return nothing. The others have a single change in
 // the given lines each.
 func mutants(lines, nothing map[string]experiment.Lines, texts map[string][]byte) (list []altered) {
 	others, none := otherResults(lines, texts), allOf(experiment.Nothing, nothing, texts)
@@ -227,8 +227,8 @@ func (t *Variants) covered(ctx context.Context, names map[string]bool) ([]altere
 	return mutants(own, own, ownTexts), nil
 }
 
-// compareNotices runs both sets of tests with each change of the code. It stops at the first change that the tests of
-// state was notice and the attempt's tests do not.
+// compareNotices runs the tests of the tree `was` and the attempt's tests with each change of the code. It stops at the
+// first change that the former notice and the latter do not.
 func (t *Variants) compareNotices(ctx context.Context, was session.Tree, list []altered) (result, says string,
 	err error) {
 	noticed := 0
@@ -259,8 +259,8 @@ func (t *Variants) compareNotices(ctx context.Context, was session.Tree, list []
 }
 
 // missedBy returns a test that noticed a change of the code before and does not notice it now; "" if there is none.
-// before and after are the tests that notice the change in the runs old and now. If a new test notices it, nothing is
-// missed.
+// `before` and `after` are the tests that notice the change in the runs `old` and `now`. If a new test notices it,
+// nothing is missed.
 func missedBy(before, after []session.TestID, old, now *gate.Run) session.TestID {
 	if len(before) == 0 || slices.ContainsFunc(after, old.Lacks) {
 		return ""

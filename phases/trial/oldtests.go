@@ -46,8 +46,8 @@ func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 	return run, nil
 }
 
-// asChanged judges a run of RED again in which older tests fail or do not build. If the previous version of such a
-// test passes with the attempt's code, the test was changed on purpose, as RED requires.
+// asChanged judges a run again in which older tests fail or do not build, if the gate expects red. If the previous
+// version of such a test passes with the attempt's code, the test was changed on purpose, as the phase requires.
 func (d doubts) asChanged(ctx context.Context, f verdict.Finding, failing []session.TestID) (verdict.Finding, error) {
 	if d.gate.Expect != workflows.ExpectRed || len(failing)+len(f.Expected) == 0 {
 		return f, nil

@@ -61,7 +61,7 @@ type Trial struct {
 	// left them). It is nil if there was no such run, or if the run could not be judged.
 	asked *session.GateResult
 	ran   *gate.Run
-	with  session.Tree // the tree with which ran was made
+	with  session.Tree // the tree of the run in ran
 	// gone is set if tests are missing. Such an attempt fails unless acquitted is set as well, which means that its
 	// tests are as strong as the missing ones.
 	gone, acquitted bool
@@ -139,7 +139,7 @@ func tryGone(ctx context.Context, r session.JudgeRequest, t *Trial, why string, 
 	return nil, t.tryTests(ctx, changed)
 }
 
-// tryTests checks the attempt's tests themselves, after its code passed the frozen tests. changed says whether the
+// tryTests checks the attempt's tests themselves, after its code passed the frozen tests. `changed` says whether the
 // attempt changed tests.
 func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	t.nameFrozen()
@@ -150,8 +150,8 @@ func (t *Trial) tryTests(ctx context.Context, changed bool) error {
 	return t.Worth(ctx, makesPass)
 }
 
-// nameFrozen removes from the lap's targets all tests that the frozen tests do not have. The lap did not require these tests,
-// since they came later.
+// nameFrozen removes from the lap's targets all tests that the frozen tests do not have. The lap did not require these
+// tests, since they came later.
 func (t *Trial) nameFrozen() {
 	if t.asked == nil || t.asked.Verdict != session.Pass {
 		return
@@ -214,7 +214,7 @@ func goneOnly(out *session.Judgement) []session.TestID {
 	return gone
 }
 
-// passAll makes a judgement and its failed gates pass. why becomes the reason of these gates.
+// passAll makes a judgement and its failed gates pass. `why` becomes the reason of these gates.
 func passAll(out *session.Judgement, why string) {
 	out.Gates = slices.Clone(out.Gates)
 	for i, g := range out.Gates {
@@ -226,7 +226,7 @@ func passAll(out *session.Judgement, why string) {
 	SumUp(out)
 }
 
-// trials prepares the experiments. t is nil if the phase needs none. If it needs them and they cannot run, why is the
+// trials prepares the experiments. t is nil if the phase needs none. If it needs them and they cannot run, `why` is the
 // reason.
 func (b *Bench) trials(ctx context.Context, r session.JudgeRequest,
 	out *session.Judgement) (t *Trial, why string, err error) {
@@ -321,8 +321,8 @@ func (t *Variants) Cannot(ctx context.Context, kind string, err error) error {
 	return ctx.Err()
 }
 
-// found makes the judgement fail because of a finding. why becomes the reason of the verdict, says the text of the
-// finding. The judgement's results become those of the attempt's code with the frozen tests, and found returns the
+// found makes the judgement fail because of a finding. `why` becomes the reason of the verdict, `says` the text
+// of the finding. The judgement's results become those of the attempt's code with the frozen tests, and found returns the
 // output of the tests that fail there.
 func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 	t.Out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
@@ -334,8 +334,8 @@ func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 	return t.asFrozen()
 }
 
-// Judge runs the gate on a tree in a clean checkout and judges the results as for request r. name is for the names of
-// logs.
+// Judge runs the gate on a tree in a clean checkout and judges the results as for request r. `name` is for the names
+// of logs.
 func (t *Variants) Judge(ctx context.Context, r session.JudgeRequest, tree session.Tree,
 	name string) (session.GateResult, *gate.Run, error) {
 	var err error

@@ -244,8 +244,8 @@ func (l *Lap) retitled(id session.TestID) bool {
 	return false
 }
 
-// RanNothing reports whether the report has errors but no test that ran: pytest stops before the first test if it cannot
-// load a file.
+// RanNothing reports whether no test ran and at most errors were reported: pytest stops before the first test if it
+// cannot load a file.
 func RanNothing(tests session.Tests, gate string) bool {
 	for id, s := range tests {
 		if s != session.TestError && id != report.GateID(gate) {

@@ -23,7 +23,7 @@ func (l *Lap) AsOf(run *gate.Run) *Lap {
 func (l *Lap) Judge(g *gate.Run) Finding {
 	could := Finding{Verdict: session.Blocked, Class: session.ClassInfraError}
 	switch {
-	// No run did this on the base, so the attempt is the likely cause.
+	// The run on the base was valid, so the attempt is the likely cause.
 	case g.Astray() != "":
 		return astray(g)
 	case g.Ended == proc.Timeout:

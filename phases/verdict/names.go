@@ -36,7 +36,7 @@ func Matches(id session.TestID, name string) bool {
 func DeclaredNames(id session.TestID) []string {
 	names := []string{report.Leaf(id)}
 	if _, name := report.SplitGo(id); name != "" {
-		return append(names, strings.Split(name, "/")[1:]...) // suites: the method's name
+		return append(names, strings.Split(name, "/")[1:]...) // a suite's method, or subtests
 	}
 	if segments := strings.Split(string(id), "::"); len(segments) > 2 {
 		names = append(names, segments[1:len(segments)-1]...) // rstest: adds::case_1
