@@ -107,7 +107,8 @@ func (c *Clone) Identify(i Identity) error {
 	return nil
 }
 
-// Ours reports whether a run began in this clone, and not in the clone that this one is a copy of.
+// Ours reports whether a run began in this clone, and not in the clone that this one is a copy of. It returns true if
+// this clone's identity cannot be read.
 func (c *Clone) Ours(runID string) bool {
 	i, err := readIdentity(c.identityFile())
 	return err != nil || !slices.Contains(i.NotOurs, runID)

@@ -26,7 +26,7 @@ type Journal struct {
 	after   string // name of the journal that this one followed; "": unknown
 	existed bool
 	unnamed bool         // the file's directory entry may not be durable yet
-	synced  func() error // makes the content that load read durable; nil if there was no content
+	synced  func() error // makes durable what load has read; nil if there was nothing
 	size    int64
 	events  []session.Event
 	out     *durable.Appender // nil until the file exists
@@ -200,8 +200,8 @@ func (j *Journal) sync() error {
 	return j.synced()
 }
 
-// create creates the journal's file with its first line. It does not sync. If a power cut loses or empties the file,
-// the next process sees a rotation that has not happened, and repeats the steps that follow a rotation.
+// create creates the journal's file with its first line. It does not sync. If a power cut loses or empties the file, it
+// is as if the rotation had not happened: the next process completes the turn before it, and rotates again.
 func (j *Journal) create() error {
 	if j.out != nil { // an empty file was open; it is replaced
 		j.out.Close()

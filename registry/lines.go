@@ -85,8 +85,8 @@ func journalName(path string) string {
 }
 
 // parseJournal reads the good lines at the start of a journal. Every complete line ends in a newline: Append has not
-// returned yet for a line without one. Bad lines at the end of the file are a torn tail, and no error; a good line
-// after a bad one makes the error ErrCorrupt.
+// returned yet for a line without one. Bad lines at the end of the file are a torn tail, and no error. If a good line
+// follows a bad one, or an event is out of order, the error is ErrCorrupt.
 func parseJournal(path string, data []byte) (journalContent, error) {
 	var c journalContent
 	name := journalName(path)

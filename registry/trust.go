@@ -18,8 +18,8 @@ import (
 // directory that no other user can write to.
 type TrustStore struct{ Dir string }
 
-// trustMark is the content of a mark. The mark's file name says which permission it is; a mark whose content says
-// otherwise allows nothing.
+// trustMark is the content of a mark. The name of the mark's file says which permission it is. If the content names
+// another one, the mark allows nothing.
 type trustMark struct {
 	V      int    `json:"v"`
 	Repo   string `json:"repo"`    // path of the repository, only for messages: JSON cannot hold every path

@@ -141,8 +141,8 @@ func (c *codex) use(it codexItem, name, detail string, completed bool) {
 
 // conclusion finds the class of the run from the last turn that ended. One failure is not in the stream: if CODEX_HOME
 // is below the directory for temporary files, codex cannot start its sandbox. Then every command fails, no event
-// reports it, and the turn completes. The only sign is two or more messages of the model without any tool call between
-// them.
+// reports it, and the turn completes. The signs are two or more messages of the model without any tool call, and a
+// warning on standard error.
 func (c *codex) conclusion(e Exit) {
 	switch {
 	case c.settled && !c.failing:

@@ -27,7 +27,7 @@ func (l *Lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush calls Line for the last line, if it has no newline.
+// Flush calls Line with the text after the last newline, which may be empty.
 func (l *Lines) Flush() {
 	l.Line(string(l.part))
 	l.part = l.part[:0]

@@ -46,7 +46,7 @@ type Fault struct {
 
 // Outcome is the result of a traced command.
 type Outcome struct {
-	Calls  []Call // successful calls, without a fault in order; with a fault only the one that it hit, without Data
+	Calls  []Call // successful calls, with Mode Run; else only the first that the fault hit, without Data
 	Points int    // number of counted calls, including failed ones
 	States []int  // numbers of the calls before which the files have a new state: the first, and each after a change
 	Writes []int  // numbers of the calls that write more than a byte, so that Tear can halve them

@@ -168,8 +168,8 @@ func Decode(data []byte) (Pack, error) {
 	}
 }
 
-// Lay writes the pack's files into the directory `dir`, and overwrites existing ones. It removes files and symbolic
-// links that are in the way of a directory, so that no link can lead it out of `dir`.
+// Lay writes the pack's files into the directory `dir`, and overwrites existing ones. It removes everything
+// that is in the way, also symbolic links, so that no link can lead it out of `dir`.
 func (p Pack) Lay(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package testkit
 
-// TracerMain does nothing on systems that package faults does not support.
+// TracerMain returns exit code 1, because package faults does not support this system.
 func TracerMain() int { return 1 }
