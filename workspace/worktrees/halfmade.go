@@ -263,7 +263,7 @@ func (t *Trees) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
-	// without a recorded state it was never complete, so nothing in it can have changed
+	// without a recorded state it was never at its final path, so it was not edited there
 	if err == nil && m.IsTrash() && m.Seen != "" {
 		var now string
 		if now, err = worktree.TreeStamp(m.Trash); err == nil && now != m.Seen {
