@@ -292,7 +292,7 @@ const (
 	CauseRateLimited WaitCause = "rate_limited"   // too many requests
 	CauseOverloaded  WaitCause = "overloaded"     // an error of the provider or the network
 	CauseAsked       WaitCause = "asked"          // the agent or command asked to be called again later
-	CauseCalls       WaitCause = "calls_per_hour" // the session's budget of agent calls per hour
+	CauseCalls       WaitCause = "calls_per_hour" // wfs's own limit of agent starts per hour
 )
 
 // Waiting stops the session until a time or until a person answers. It is not a failure. An open attempt ends, and does
@@ -304,7 +304,7 @@ type Waiting struct {
 	Until  int64      `json:"until,omitempty"` // end of the wait, for `limit` (Unix time)
 	// why it waits until a time: `usage_limit` (the provider's), `rate_limited` (too many requests), `overloaded` (an
 	// error of the provider or the network), `asked` (the agent or command asked to be called again later),
-	// `calls_per_hour` (the session's budget of agent calls)
+	// `calls_per_hour` (wfs's own limit of agent starts)
 	Cause WaitCause `json:"cause,omitempty"`
 	Why   string    `json:"why,omitempty" text:"free"` // the cause as text, for people
 	// maximum duration of this wait in seconds, even if the clock is set back

@@ -169,7 +169,7 @@ type Judgement struct {
 	// no gate ran a command in this judgement, but gates of other phases do: a pass then does not make the tree green
 	Ungated  bool     `json:"ungated,omitempty"`
 	Evidence Evidence `json:"-"` // the ledger keeps it as a separate document
-	// gates of the phase that run only at the end of the work: a pass says nothing about them
+	// gates of the phase that did not judge now and will judge later: a pass says nothing about them
 	NotRun []NotRun `json:"not_run,omitempty"`
 	// findings about changed tests, grave findings first; at most 50
 	Tampered []Tampering `json:"tampered,omitempty" text:"free"`

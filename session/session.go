@@ -94,7 +94,7 @@ type Session struct {
 	Allowed []string `json:"allowed,omitempty"`
 
 	cost.Account
-	// count of the newest runs, if a limit or an error of the provider stopped them
+	// the newest runs in a row that a limit or an error of the provider stopped
 	Hindered   *Hindered  `json:"hindered,omitempty"`
 	LastResult *RunResult `json:"last_result,omitempty"` // result of the newest run that ended
 	Warned     []string   `json:"warned,omitempty"`      // keys of `budget_warned`, the newest 50
@@ -139,7 +139,7 @@ type Open struct {
 // that returns to that checkpoint restores them.
 type Terms struct {
 	Targets  []TestID `json:"targets,omitempty"`  // tests of this lap, which must pass
-	Expected []string `json:"expected,omitempty"` // names of this lap's tests that cannot be built yet
+	Expected []string `json:"expected,omitempty"` // packages and test files of this lap whose tests cannot be built yet
 	// name of the gate that runs `targets`; none: it is the only gate that expects red
 	TargetsOf string `json:"targets_of,omitempty"`
 	// tests of this lap, or of the tree at its start, that may be missing: experiments or a person accepted their

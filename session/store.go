@@ -116,16 +116,20 @@ func (s Snapshot) Clean() bool {
 
 // Draft describes a code commit and a ledger commit that are to be made from a work tree.
 type Draft struct {
-	Session       ID
-	Branch        string   // full name of the branch that HEAD must be on; it moves to the new code commit
-	Parents       []Commit // parents of the code commit; the first is the branch's current tip
-	Message       string   // whole message of the code commit, with trailers
-	At            int64    // Unix seconds; author and committer date, written as UTC
-	Stage         bool     // stage the work tree into the user's index first; if false, use Tree as it is
-	Unless        Tree     // with Stage: return ErrUnchanged if the files equal this tree, even if the index differs,
-	Former        []Tree   // unless the index equals one of these: such an index would undo later checkpoints
-	Tree          Tree     // tree to commit, if Stage is false
-	Ledger        Commit   // current tip of the ledger, "" if this is its first commit
+	Session ID
+	Branch  string   // full name of the branch that HEAD must be on; it moves to the new code commit
+	Parents []Commit // parents of the code commit; the first is the branch's current tip
+	Message string   // whole message of the code commit, with trailers
+	At      int64    // Unix seconds; author and committer date, written as UTC
+	Stage   bool     // stage the work tree into the user's index first; if false, use Tree as it is
+	// with Stage: return ErrUnchanged if the files equal this tree, even if the index differs from it, except as in
+	// Former
+	Unless Tree
+	// trees of earlier checkpoints: if the index equals one, a checkpoint is made, because committing that index would
+	// undo later ones
+	Former        []Tree
+	Tree          Tree   // tree to commit, if Stage is false
+	Ledger        Commit // current tip of the ledger, "" if this is its first commit
 	LedgerMessage string
 	Exclude       string // path of the session's own list of paths that checkpoints leave out, "" for none
 	// further parents of the ledger commit, to keep them reachable (adopted commits, state commits)
@@ -247,7 +251,8 @@ type Prepared struct {
 type Settled struct {
 	Foreign     []RefMove // refs that had neither their old nor their new value; New is the value found
 	HeadForeign string    // position of HEAD, if it is neither at HeadOld nor at HeadNew
-	// how another process moved the branch HeadNew, nil if it did not. HEAD is then detached at Old
+	// set if HEAD could not be put on the branch HeadNew, because another process moved it or has it checked out: HEAD
+	// is detached at Old
 	HeadBehind *RefMove
 }
 

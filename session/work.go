@@ -89,8 +89,8 @@ type JudgeRequest struct {
 	Expected  []string
 	Gone      []TestID // tests that need not exist any more
 	TargetsOf string   // the gate that Targets belong to, "" for the only one that expects red
-	// All means that this judgement completes the work: every gate of the phase judges, even if its paths did not
-	// change or it is slow.
+	// All means that this judgement completes the work: every gate of the phase judges, regardless of its `paths` and
+	// `when`.
 	All bool
 	// Frozen is the tree whose tests may not be weakened, "" for none. FrozenAt is the number of the checkpoint with
 	// that tree.

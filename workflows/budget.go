@@ -16,8 +16,8 @@ type Budget struct {
 	CallsPerHour int64 `json:"calls_per_hour,omitempty"`
 }
 
-// Cap limits usage. For each field 0 means that no cap is set. NoCap removes a cap that a lower layer sets; it is never
-// in a file.
+// Cap limits usage. For each field 0 means that no cap is set here. NoCap, which is never in a file, removes the cap of
+// the plan.
 type Cap struct {
 	USD      float64 `json:"usd,omitempty" is:"lowers"`
 	Tokens   int64   `json:"tokens,omitempty" is:"1..2000000000 lowers"`

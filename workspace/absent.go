@@ -14,17 +14,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Absent describes sessions that are not in this clone: deleted, not fetched, or without their ledger.
+// Absent finds sessions that this clone does not have: sessions that were deleted, that were never fetched, or whose
+// ledger is missing.
 type Absent struct{ w *Workspace }
 
-// Deleted is a deleted session whose refs are kept.
+// Deleted is a deleted session whose refs are kept below another prefix, so that it can be restored.
 type Deleted struct {
 	ID        session.ID `json:"id"`
 	DeletedAt int64      `json:"deleted_at"`
-	Kept      string     `json:"kept"` // prefix of refs
+	Kept      string     `json:"kept"` // prefix of the kept refs, with a slash at its end
 }
 
-// Deletions lists the deletions that can be restored, the newest first.
+// Deletions returns the deletions that can be restored, the newest first.
 func (a *Absent) Deletions(ctx context.Context) ([]Deleted, error) {
 	refs, err := a.w.Repo.RefsBelow(ctx, strings.TrimSuffix(transition.DeletedPrefix, "/"))
 	if err != nil {
@@ -49,8 +50,8 @@ func (a *Absent) Deletions(ctx context.Context) ([]Deleted, error) {
 	return all, nil
 }
 
-// KeptOf returns the prefix of the refs that the newest deletion of a session keeps, with a slash at its end, "" for
-// none.
+// KeptOf returns the prefix of the refs that were kept when a session was last deleted, with a slash at its end. It
+// returns "" if no deletion can be restored.
 func (a *Absent) KeptOf(ctx context.Context, id session.ID) (string, error) {
 	all, err := a.Deletions(ctx)
 	if i := slices.IndexFunc(all, func(d Deleted) bool { return d.ID == id }); i >= 0 {
@@ -59,7 +60,8 @@ func (a *Absent) KeptOf(ctx context.Context, id session.ID) (string, error) {
 	return "", err
 }
 
-// refusal returns why a named session is not in this clone, nil if there is no special reason.
+// refusal returns a refusal that explains why this clone does not have a session: it was deleted, or not fetched. It
+// returns nil if neither is known.
 func (a *Absent) refusal(ctx context.Context, id session.ID) error {
 	if kept, err := a.KeptOf(ctx, id); err == nil && kept != "" {
 		return session.Refuse(session.RefuseNoSession, "wfs delete --restore "+string(id), "session %q was deleted", id)
@@ -67,8 +69,8 @@ func (a *Absent) refusal(ctx context.Context, id session.ID) error {
 	return a.notFetched(ctx, id)
 }
 
-// LostLedger returns an error if HEAD is on the branch of a session without a ledger: no command can use such a
-// session. If this clone has never opened it, the clone's remote may have it.
+// LostLedger returns an error if HEAD is on the branch of a session whose ledger is missing: no command can use such a
+// session. If this clone has never opened the session, it may have to be fetched from the remote.
 func (a *Absent) LostLedger(ctx context.Context) error {
 	head, err := a.w.Repo.Head(ctx)
 	if err != nil {
@@ -88,8 +90,8 @@ func (a *Absent) LostLedger(ctx context.Context) error {
 	return &session.NoLedgerError{ID: id}
 }
 
-// notFetched refuses a session whose branch was cloned or fetched without its ledger. It returns nil for other
-// sessions.
+// notFetched returns a refusal if a remote has the branch of a session and this clone lacks its ledger: only the branch
+// was cloned or fetched. It returns nil otherwise.
 func (a *Absent) notFetched(ctx context.Context, id session.ID) error {
 	remote, err := a.remoteWith(ctx, func(name string) bool { return name == string(id) })
 	if err != nil || remote == "" {
@@ -99,7 +101,8 @@ func (a *Absent) notFetched(ctx context.Context, id session.ID) error {
 		"the branch of %s is of %s, and the session itself was not fetched from there", id, remote)
 }
 
-// remoteWith returns a remote that has the branch of a wanted session that is not in this clone, "" for none.
+// remoteWith returns a remote that has the branch of a session that this clone lacks, if `wanted` accepts the session's
+// id. It returns "" if there is none.
 func (a *Absent) remoteWith(ctx context.Context, wanted func(id string) bool) (string, error) {
 	refs, err := a.w.Repo.RefsBelow(ctx, "refs/remotes")
 	if err != nil {
@@ -117,8 +120,8 @@ func (a *Absent) remoteWith(ctx context.Context, wanted func(id string) bool) (s
 	return "", nil
 }
 
-// fetchCommand returns the command that fetches the sessions of a remote. It omits branches if HEAD is on one of them,
-// because git would refuse to move it.
+// fetchCommand returns the git command that fetches all sessions of a remote. If HEAD is on the branch of a session,
+// the command does not fetch branches, because git would refuse to move the branch that HEAD is on.
 func (a *Absent) fetchCommand(ctx context.Context, remote string) string {
 	command := "git fetch " + safetext.ShellWord(remote) + " 'refs/wfs/*/ledger:refs/wfs/*/ledger'"
 	if head, err := a.w.Repo.Head(ctx); err == nil && !strings.HasPrefix(head.Ref, session.BranchPrefix) {
@@ -127,7 +130,8 @@ func (a *Absent) fetchCommand(ctx context.Context, remote string) string {
 	return command
 }
 
-// SomeRemote returns a remote with sessions that are not in this clone, and the command that fetches them, "" for none.
+// SomeRemote returns a remote with sessions that this clone lacks, and the command that fetches them. Both are "" if
+// there is no such remote.
 func (a *Absent) SomeRemote(ctx context.Context) (remote, command string) {
 	remote, err := a.remoteWith(ctx, func(string) bool { return true })
 	if err != nil || remote == "" {
@@ -136,8 +140,8 @@ func (a *Absent) SomeRemote(ctx context.Context) (remote, command string) {
 	return remote, a.fetchCommand(ctx, remote)
 }
 
-// LedgerHint returns the command that restores a ledger's ref to the commit that this clone saw last, if it still
-// exists.
+// LedgerHint returns a command to restore a lost ledger. If this clone still has the commit that the ledger's ref
+// pointed to, the command sets the ref to that commit. Otherwise it fetches the ledger from another clone.
 func (a *Absent) LedgerHint(id session.ID) string {
 	if tip := a.w.Clone.Session(id).LastTip(); tip != "" {
 		if there, err := a.w.Repo.Exists(context.Background(), tip); err == nil && there {

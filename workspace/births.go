@@ -9,11 +9,11 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Births prepares new sessions.
+// Births prepares the creation of sessions.
 type Births struct{ w *Workspace }
 
-// StartAt sets where a session begins. On the branch of a session, a new one begins at that session's base, not on top
-// of its checkpoints. from, a commit or branch, overrides this.
+// StartAt sets the commit that a new session begins at: `from` (a commit or branch) if it is not "", else HEAD. If HEAD
+// is on the branch of a session, the new session begins at the base of that session, not on top of its checkpoints.
 func (b *Births) StartAt(ctx context.Context, birth *transition.Birth, from string) error {
 	repo := b.w.Repo
 	cur, err := b.w.Current(ctx)
@@ -52,8 +52,8 @@ func (b *Births) StartAt(ctx context.Context, birth *transition.Birth, from stri
 	return nil
 }
 
-// Fork prepares a session that continues from a checkpoint of another one. budget replaces that session's, unless it is
-// zero.
+// Fork prepares a session that continues from the checkpoint `from` of another session. The new session gets the budget
+// of the other one, unless `budget` is set.
 func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget) (transition.Birth, *workflows.Settings,
 	error) {
 	none := func(err error) (transition.Birth, *workflows.Settings, error) { return transition.Birth{}, nil, err }
@@ -61,7 +61,7 @@ func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget)
 	if err != nil {
 		return none(err)
 	}
-	settings, err := b.w.Settings(list) // for a separate work tree
+	settings, err := b.w.Settings(list) // the settings for a separate work tree
 	if err != nil {
 		return none(err)
 	}
@@ -82,7 +82,8 @@ func (b *Births) Fork(ctx context.Context, from string, budget workflows.Budget)
 	return birth, settings, err
 }
 
-// forkedFrom returns the checkpoint that a fork continues from: the named one, or the current one of a session.
+// forkedFrom returns the session and the checkpoint number that a fork continues from. If `from` names only a session,
+// it is that session's current checkpoint.
 func (b *Births) forkedFrom(ctx context.Context, from string) (session.ID, int, error) {
 	id, n, err := b.w.Address(ctx, from)
 	if _, isNumber := CheckpointNumber(from); err == nil || isNumber || IsCheckpoint(from) {

@@ -20,7 +20,7 @@ import (
 // Config reads configuration, workflows and agent cards.
 type Config struct{ w *Workspace }
 
-// ownFile reads a file of the user's own configuration, nil if there is none.
+// ownFile returns the content of a file of the user's own configuration, nil if there is no such file.
 func ownFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if file == "" || errors.Is(err, fs.ErrNotExist) {
@@ -39,7 +39,8 @@ func ownFile(file string) ([]byte, error) {
 	return text, err
 }
 
-// OwnCards reads the cards in the user's own configuration directory.
+// OwnCards reads the agent cards in the user's own configuration directory. A card describes how to run the program of
+// an agent.
 func (c *Config) OwnCards() (Rules, error) {
 	config := c.w.Env.ConfigFile()
 	if config == "" {
@@ -65,8 +66,8 @@ func (c *Config) OwnCards() (Rules, error) {
 	return list, err
 }
 
-// Cards returns the known agents: the built-in ones, then the repository's, then the user's own. A later one replaces
-// an earlier one, because the user decides which programs run.
+// Cards returns the cards of all known agents: the built-in ones, then the repository's, then the user's own. A later
+// card replaces an earlier one of the same name, because the user decides which programs run.
 func (c *Config) Cards(list Rules) (workflows.Cards, error) {
 	own, err := c.OwnCards()
 	if err != nil {
@@ -82,7 +83,7 @@ func (c *Config) Cards(list Rules) (workflows.Cards, error) {
 	return cards, Wrong(findings)
 }
 
-// ReadCards adds cards to the built-in ones.
+// ReadCards returns the built-in cards and the cards in `files`, of which later ones replace earlier ones.
 func ReadCards(files Rules) (workflows.Cards, []workflows.Finding) {
 	cards := workflows.BuiltinCards()
 	var findings []workflows.Finding
@@ -96,7 +97,8 @@ func ReadCards(files Rules) (workflows.Cards, []workflows.Finding) {
 	return cards, findings
 }
 
-// InstalledAgents returns the agents whose programs are installed, claude first, because it is the most common.
+// InstalledAgents returns the names of the agents whose programs are installed, sorted, but with claude first, because
+// it is the most common.
 func (c *Config) InstalledAgents(cards workflows.Cards) []string {
 	var names []string
 	for _, name := range cards.Names() {
@@ -110,14 +112,14 @@ func (c *Config) InstalledAgents(cards workflows.Cards) []string {
 	return names
 }
 
-// variables are all settings that the environment can set.
+// variables lists the environment variables that are settings, with their keys.
 var variables = []struct{ name, key string }{
 	{"WFS_WORKFLOW", "workflow"},
 	{"WFS_AGENT", "agent"},
 	{"WFS_AGREE", "agree"},
 }
 
-// IsSetting reports whether a variable of this name is a setting.
+// IsSetting reports whether the environment variable of this name is a setting.
 func IsSetting(name string) bool {
 	for _, v := range variables {
 		if v.name == name {
@@ -127,8 +129,9 @@ func IsSetting(name string) bool {
 	return false
 }
 
-// Layers returns all layers of configuration, the lowest first: the user's own file, the repository's, this clone's,
-// the environment, and the typed ones. list are the files below .wfs/, nil outside a repository.
+// Layers returns all layers of configuration, the lowest first: the user's own file, the repository's file, this
+// clone's file, the environment, and the command line (`typed`). `list` has the files below .wfs/, nil outside of a
+// repository.
 func (c *Config) Layers(list Rules, typed ...workflows.Layer) ([]workflows.Layer, error) {
 	var layers []workflows.Layer
 	env := c.w.Env
@@ -144,7 +147,8 @@ func (c *Config) Layers(list Rules, typed ...workflows.Layer) ([]workflows.Layer
 			layers = append(layers, workflows.Layer{Source: source, Name: f.Path, Text: f.Text})
 		}
 	}
-	if env.Get("WFS_RUN_ID") != "" { // they are meant for that run, and not for other sessions
+	// wfs was started in a run: its variables are meant for that run, and not for other sessions
+	if env.Get("WFS_RUN_ID") != "" {
 		return append(layers, c.typed(typed)...), nil
 	}
 	var set []workflows.Layer
@@ -155,7 +159,8 @@ func (c *Config) Layers(list Rules, typed ...workflows.Layer) ([]workflows.Layer
 	return append(layers, c.typed(append(set, typed...))...), nil
 }
 
-// typed returns the layers that are not empty. The agent script:FILE is relative to the current directory.
+// typed returns the layers that have a value. It resolves the value script:FILE of an agent relative to the current
+// directory.
 func (c *Config) typed(list []workflows.Layer) (layers []workflows.Layer) {
 	for _, l := range list {
 		if file, ok := strings.CutPrefix(l.Value, "script:"); ok && l.Key == "agent" {
@@ -168,7 +173,7 @@ func (c *Config) typed(list []workflows.Layer) (layers []workflows.Layer) {
 	return layers
 }
 
-// Settings reads all layers of configuration.
+// Settings reads and merges all layers of configuration.
 func (c *Config) Settings(list Rules, typed ...workflows.Layer) (*workflows.Settings, error) {
 	layers, err := c.Layers(list, typed...)
 	if err != nil {
@@ -185,7 +190,8 @@ func (c *Config) Settings(list Rules, typed ...workflows.Layer) (*workflows.Sett
 	return s, nil
 }
 
-// ProjectSettings is Settings for a command that judges: the project must have a test command.
+// ProjectSettings is like Settings, for commands that run gates: it refuses a project without a configured test
+// command.
 func (c *Config) ProjectSettings(list Rules, typed ...workflows.Layer) (*workflows.Settings, error) {
 	s, err := c.Settings(list, typed...)
 	if err == nil && list.Find(ConfigPath) == nil && len(s.Config.Gates) == 0 {
@@ -198,7 +204,8 @@ func (c *Config) ProjectSettings(list Rules, typed ...workflows.Layer) (*workflo
 	return s, err
 }
 
-// OwnSettings reads all layers of configuration, including those of the repository if there is one.
+// OwnSettings reads all layers of configuration. Outside of a repository it reads only the layers that do not depend on
+// one.
 func (c *Config) OwnSettings(ctx context.Context) (*workflows.Settings, error) {
 	err := c.w.Open(ctx)
 	if errors.Is(err, gitcmd.ErrNotRepository) {
@@ -214,7 +221,7 @@ func (c *Config) OwnSettings(ctx context.Context) (*workflows.Settings, error) {
 	return c.Settings(list)
 }
 
-// ProposeWorktree returns settings for what a new work tree of this project lacks and its gates need.
+// ProposeWorktree returns proposed settings for new work trees: how they get the ignored files that the gates need.
 func (c *Config) ProposeWorktree(ignored []string, gates []workflows.Gate) workflows.Worktree {
 	return detect.Worktree(c.w.Repo.Root(), ignored, gates, func(program string) bool {
 		_, err := proc.LookPath(program, c.w.Env.Get("PATH"))

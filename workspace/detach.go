@@ -9,15 +9,16 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Detached is a run in the background.
+// Detached is a `wfs run` that was started in the background.
 type Detached struct {
 	PID     int
 	Log     string // file with its output
-	Driving bool   // it drives the session; else it has ended
+	Driving bool   // the run drives the session; if false, it has ended
 	Exit    int
 }
 
-// Detach starts a run that is independent of the terminal. It returns once the run drives the session, or has ended.
+// Detach starts a `wfs run` that does not depend on the terminal. It returns when the run drives the session or has
+// ended.
 func (h *Hands) Detach(ctx context.Context, id session.ID, argv []string) (d Detached, err error) {
 	if err := h.w.NotHeld(id, "is in use"); err != nil {
 		return d, err
@@ -41,7 +42,8 @@ func (h *Hands) Detach(ctx context.Context, id session.ID, argv []string) (d Det
 			return d, err
 		}
 		select {
-		case d.Exit = <-ended: // ended without driving: there was nothing to do, or it was refused
+		// the run ended before it drove the session: there was nothing to do, or the command was refused
+		case d.Exit = <-ended:
 			return d, nil
 		case <-ctx.Done():
 			h.w.Front.Note("the run may still begin: wfs status %s", id)
@@ -51,7 +53,7 @@ func (h *Hands) Detach(ctx context.Context, id session.ID, argv []string) (d Det
 	}
 }
 
-// isDriving reports whether a process has recorded that it drives the session.
+// isDriving reports whether the process `pid` has recorded that it drives the session.
 func (h *Hands) isDriving(ctx context.Context, f *history.Follower, pid int) (bool, error) {
 	steps, err := f.Next(ctx)
 	for _, s := range steps {

@@ -13,17 +13,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Drivers finds the sessions of this clone that other processes are working on.
+// Drivers finds the processes that drive (run) sessions of this clone.
 type Drivers struct {
 	clone *registry.Clone
 	env   *Env
 }
 
-// PeoplesWords are the commands by which people decide, about any session. Agents must not use them.
+// PeoplesWords are the commands with which people make decisions. Agents must not use them, for any session.
 var PeoplesWords = []string{
 	"note", "approve", "reject", "allow", "finish", "stop", "abandon", "delete", "edit", "trust",
 	"gc", "uninstall", "undo", "redo", "status --seen", "run --agree", "run --note",
-	"phase back", "phase skip", "repin", "rename", "budget set", "worktree remove", // earlier spellings
+	"phase back", "phase skip", "repin", "rename", "budget set", "worktree remove", // former names of these commands
 	"run --reset-breaker", "run --ignore-survivors",
 }
 
@@ -32,17 +32,17 @@ func ForPeople(command string) bool {
 	return slices.Contains(PeoplesWords, strings.TrimPrefix(command, "wfs "))
 }
 
-// ByAgent returns the refusal of such a command within a run.
+// ByAgent returns the refusal of a command in PeoplesWords that an agent's run has called.
 func ByAgent(command string) error {
 	return session.Refuse(session.RefuseUsage, "ask in $WFS_RESULT",
 		"%s is for people; an agent's run cannot use it", command)
 }
 
-// IsRun reports whether a lock is held by a run, in the foreground or in the background.
+// IsRun reports whether the holder of a lock is a `wfs run`, in the foreground or in the background.
 func IsRun(who registry.Holder) bool { return strings.HasPrefix(who.Command, "wfs run") }
 
-// Undriven refuses a person's command while a run drives one of these sessions: its agent could type it as well, and no
-// environment variable distinguishes the two.
+// Undriven refuses a command that only a person may give, while a run drives one of these sessions. The run's agent
+// could type the command as well, and no environment variable proves who did.
 func (d *Drivers) Undriven(command string, ids ...session.ID) error {
 	for _, id := range ids {
 		who, held, err := d.clone.Session(id).Driver()
@@ -58,7 +58,7 @@ func (d *Drivers) Undriven(command string, ids ...session.ID) error {
 	return nil
 }
 
-// NoneDriven is Undriven for commands that concern all sessions of this clone.
+// NoneDriven is like Undriven, for commands that concern all sessions of this clone.
 func (d *Drivers) NoneDriven(command string) error {
 	ids, err := d.clone.Sessions()
 	if err != nil {
@@ -67,8 +67,8 @@ func (d *Drivers) NoneDriven(command string) error {
 	return d.Undriven(command, ids...)
 }
 
-// notWithin refuses a person's command to processes that a run started, for any session and regardless of the
-// environment: the lock of another session would not stop them.
+// notWithin refuses a command in PeoplesWords if a run started this process, whatever the environment says. It applies
+// to all sessions: an agent could otherwise decide about another session, whose lock is free.
 func (d *Drivers) notWithin(command string) error {
 	if !ForPeople(command) {
 		return nil
@@ -81,13 +81,14 @@ func (d *Drivers) notWithin(command string) error {
 	return err
 }
 
-// DrivenElsewhere reports whether a run of another process drives a session of this clone, or if that is unknown.
+// DrivenElsewhere reports whether another process drives a session of this clone. It also reports true if this cannot
+// be determined.
 func (d *Drivers) DrivenElsewhere() bool {
 	run, err := d.anyRun(func(pid int) bool { return pid != os.Getpid() })
 	return run || err != nil
 }
 
-// anyRun reports whether a run drives a session and its process id satisfies is.
+// anyRun reports whether a session is driven by a run whose process id satisfies `is`.
 func (d *Drivers) anyRun(is func(pid int) bool) (bool, error) {
 	ids, err := d.clone.Sessions()
 	if err != nil {
@@ -105,8 +106,8 @@ func (d *Drivers) anyRun(is func(pid int) bool) (bool, error) {
 	return false, nil
 }
 
-// Driver returns the process that drives a session. It waits a moment for the text of a lock, which is written after
-// the lock is taken.
+// Driver returns the process that drives a session, and whether there is one. The process writes its name into the lock
+// file right after it has taken the lock, so Driver waits a moment for the name.
 func (d *Drivers) Driver(ctx context.Context, id session.ID) (registry.Holder, bool, error) {
 	for try := 0; ; try++ {
 		who, held, err := d.clone.Session(id).Driver()
@@ -124,19 +125,20 @@ func (d *Drivers) Driver(ctx context.Context, id session.ID) (registry.Holder, b
 	}
 }
 
-// Drives reports whether a process still drives a session.
+// Drives reports whether the process `who` still drives a session.
 func (d *Drivers) Drives(id session.ID, who registry.Holder) (bool, error) {
 	now, held, err := d.clone.Session(id).Driver()
 	return held && (now.PID == 0 || now.Name() == who.Name()), err
 }
 
-// driven reports whether another process may be writing to a session.
+// driven reports whether another process may be writing to a session. It also reports true if this cannot be
+// determined.
 func (d *Drivers) driven(id session.ID) bool {
 	_, held, err := d.clone.Session(id).Driver()
 	return err != nil || held
 }
 
-// NotHeld refuses a session that another process works on. what completes the message, such as "is in use".
+// NotHeld returns a refusal if another process has locked a session. `what` completes its message, such as "is in use".
 func (d *Drivers) NotHeld(id session.ID, what string) error {
 	who, held, err := d.clone.Session(id).Driver()
 	if err == nil && held {
@@ -145,7 +147,7 @@ func (d *Drivers) NotHeld(id session.ID, what string) error {
 	return err
 }
 
-// HeldBy returns a refusal because of a lock that another process holds.
+// HeldBy returns the refusal for a lock that the process `who` holds.
 func (d *Drivers) HeldBy(who registry.Holder, format string, args ...any) error {
 	return &registry.HeldError{Holder: who, What: fmt.Sprintf(format, args...), At: d.env.Now().Unix()}
 }
@@ -156,11 +158,12 @@ func (d *Drivers) Post(id session.ID, r session.Request) (session.Request, error
 }
 
 const (
-	endWait  = 30 * time.Second // after the signal: the agent has a few seconds to end by itself
+	// maximum time until a run ends after the signal: its agent gets a few seconds to end by itself
+	endWait  = 30 * time.Second
 	endEvery = 200 * time.Millisecond
 )
 
-// EndRun signals a run like Ctrl-C in its terminal, and waits for its end.
+// EndRun stops a run as Ctrl-C in its terminal would, and waits until it has ended.
 func (d *Drivers) EndRun(ctx context.Context, id session.ID, who registry.Holder) error {
 	drives := func() (bool, error) { return d.Drives(id, who) }
 	if err := proc.Terminate(who.PID, drives); err != nil {
@@ -184,7 +187,7 @@ func (d *Drivers) EndRun(ctx context.Context, id session.ID, who registry.Holder
 	}
 }
 
-// SeeInterrupted corrects the state of a session whose last event says running, but which no process drives.
+// SeeInterrupted sets the status of s to interrupted if its events say that it is running, but no process drives it.
 func (d *Drivers) SeeInterrupted(s *session.Session) error {
 	if s.Status != session.StatusRunning {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/wfs-dev/wfs/engine/decide"
 )
 
-// Env is the part of a process's environment that commands use. Package cmd reads it from the system; tests provide
-// their own.
+// Env has the time, the environment and the working directory that commands use. Package cmd reads it from the system;
+// tests provide their own.
 type Env struct {
 	Dir     string // working directory
 	Environ []string
@@ -21,7 +21,7 @@ type Env struct {
 	PID     int
 }
 
-// Abs makes a typed path absolute.
+// Abs returns a typed path as an absolute one.
 func (e Env) Abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -29,7 +29,7 @@ func (e Env) Abs(path string) string {
 	return filepath.Join(e.Dir, path)
 }
 
-// Day returns the day that contains a time, in this machine's time zone.
+// Day returns the start and the end of the day that contains a time, in this machine's time zone.
 func (e Env) Day(t time.Time) decide.Day {
 	t = t.In(e.Now().Location())
 	y, m, d := t.Date()
@@ -37,13 +37,13 @@ func (e Env) Day(t time.Time) decide.Day {
 	return decide.Day{From: from.Unix(), To: from.AddDate(0, 0, 1).Unix()}
 }
 
-// Get returns a variable of the environment, "" when it is not set.
+// Get returns the value of an environment variable, "" if it is not set.
 func (e Env) Get(name string) string {
 	value, _ := e.Lookup(name)
 	return value
 }
 
-// Lookup is Get, and reports whether the variable is set.
+// Lookup returns the value of an environment variable, and whether it is set.
 func (e Env) Lookup(name string) (value string, set bool) {
 	name += "="
 	for i := len(e.Environ) - 1; i >= 0; i-- {
@@ -54,8 +54,8 @@ func (e Env) Lookup(name string) (value string, set bool) {
 	return "", false
 }
 
-// userDir returns a directory for files of the user: below the variable if that is an absolute path, else below HOME;
-// "" if neither is set.
+// userDir returns the directory for wfs's files of one kind: below the directory that `variable` names if that is
+// absolute, else below HOME. It returns "" if neither variable is set.
 func (e Env) userDir(variable, below string) string {
 	if d := e.Get(variable); filepath.IsAbs(d) {
 		return filepath.Join(d, "wfs")
@@ -66,7 +66,7 @@ func (e Env) userDir(variable, below string) string {
 	return ""
 }
 
-// StateDir returns the directory for state that belongs to the user and not to a repository.
+// StateDir returns the directory for state that belongs to the user and not to a repository, such as trust.
 func (e Env) StateDir() (string, error) {
 	if dir := e.userDir("XDG_STATE_HOME", ".local/state"); dir != "" {
 		return dir, nil
@@ -74,15 +74,16 @@ func (e Env) StateDir() (string, error) {
 	return "", fmt.Errorf("neither XDG_STATE_HOME nor HOME is set: there is no place to remember what you trust")
 }
 
-// TempDir returns the directory for temporary directories of runs, "" if there is no place for it.
+// TempDir returns the directory for temporary directories of runs, "" if HOME and XDG_STATE_HOME are not set.
 func (e Env) TempDir() string { return fileIn(e.userDir("XDG_STATE_HOME", ".local/state"), "tmp") }
 
-// CacheFile returns the path of a file in the user's cache directory, "" if there is no place for it.
+// CacheFile returns the path of a file in the user's cache directory, "" if HOME and XDG_CACHE_HOME are not set.
 func (e Env) CacheFile(name string) string {
 	return fileIn(e.userDir("XDG_CACHE_HOME", ".cache"), name)
 }
 
-// ConfigFile returns the path of the user's configuration for all repositories, "" if there is no place for it.
+// ConfigFile returns the path of the user's configuration for all repositories, "" if HOME and XDG_CONFIG_HOME are not
+// set.
 func (e Env) ConfigFile() string {
 	return fileIn(e.userDir("XDG_CONFIG_HOME", ".config"), "config.yaml")
 }

@@ -8,23 +8,24 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Hands opens the session of a command for writing.
+// Hands opens sessions for writing. The result is an engine.Hand, which has the functions that change a session.
 type Hands struct{ w *Workspace }
 
-// Request says how a command needs a session.
+// Request says which session a command needs, and under which conditions.
 type Request struct {
-	Command string // its name in locks
-	Session string // as typed, "" for the current one
-	Current bool   // it must be checked out, and HEAD on a branch
-	Trusted bool   // its commands will run
-	// Undriven refuses the command while a run drives the session, because the agent could type it as well.
+	Command string // name of the command, which its locks show to other processes
+	Session string // name of the session as typed, "" for the current session
+	Current bool   // the session must be checked out
+	Trusted bool   // the session's commands will run, so the user must have trusted them
+	// Undriven refuses the command while a run drives the session, because the run's agent could type the command as
+	// well.
 	Undriven bool
-	// Locked is called once the locks are held, before the session recovers. It may be nil.
+	// Locked is called when the locks are held, before unfinished work of a killed command is recovered. It may be nil.
 	Locked func(session.ID)
 }
 
-// InHand opens a session for writing in the work tree that has it checked out. It takes the locks in their order, and
-// completes or undoes the unfinished work of a killed command.
+// InHand opens a session for writing, in the work tree that has it checked out. It takes all locks in their fixed
+// order, and completes or undoes what a killed command left unfinished.
 func (h *Hands) InHand(ctx context.Context, r Request) (*engine.Hand, error) {
 	if err := h.w.EnterNamed(ctx, r.Session); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (h *Hands) InHand(ctx context.Context, r Request) (*engine.Hand, error) {
 	return h.Take(ctx, id)
 }
 
-// HoldAndTake locks a session and opens it for writing. The caller must have called Begin or Ready.
+// HoldAndTake locks a session and opens it for writing. The caller must have called Begin or Ready before.
 func (h *Hands) HoldAndTake(ctx context.Context, command string, id session.ID) (*engine.Hand, error) {
 	if err := h.w.Hold(command, id); err != nil {
 		return nil, err
@@ -74,8 +75,8 @@ func (h *Hands) HoldAndTake(ctx context.Context, command string, id session.ID) 
 	return h.Take(ctx, id)
 }
 
-// Enter opens a session for writing that is about to become current in this work tree. Edits of the session that is
-// current here become a checkpoint of it, which is returned. The caller must have called Begin.
+// Enter opens a session for writing that will become the current one in this work tree. If another session is current
+// now, its uncommitted edits become a checkpoint, which Enter returns. The caller must have called Begin before.
 func (h *Hands) Enter(ctx context.Context, command string, id session.ID) (*engine.Hand, *session.Checkpoint, error) {
 	saved, err := h.Leave(ctx, command, id)
 	if err != nil {
@@ -85,8 +86,8 @@ func (h *Hands) Enter(ctx context.Context, command string, id session.ID) (*engi
 	return hand, saved, err
 }
 
-// Leave prepares the switch from the current session to another one, or to a new one if target is "". It locks both,
-// and makes a checkpoint of the edits.
+// Leave prepares the switch from the current session to the session `target`, or to a new one if `target` is "". It
+// locks both sessions, and returns the checkpoint that it makes of the current session's edits, if any.
 func (h *Hands) Leave(ctx context.Context, command string, target session.ID) (*session.Checkpoint, error) {
 	cur, err := h.w.Current(ctx)
 	if err != nil {
@@ -113,7 +114,8 @@ func (h *Hands) Leave(ctx context.Context, command string, target session.ID) (*
 	return saved, err
 }
 
-// LeaveFor opens the current session for writing, before HEAD moves to a branch that is not a session's.
+// LeaveFor opens the current session for writing, and makes a checkpoint of its edits, before HEAD moves to a branch
+// that belongs to no session.
 func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, branch string) (*engine.Hand,
 	*session.Checkpoint, error) {
 	if err := h.w.Hold(command, cur); err != nil {
@@ -122,7 +124,8 @@ func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, br
 	return h.saveEdits(ctx, cur, func() error { return h.w.Engine.Free(ctx, branch) })
 }
 
-// saveEdits makes a checkpoint of the edits of a session before HEAD leaves it. It calls check first.
+// saveEdits opens a session and makes a checkpoint of its edits, before HEAD moves away from its branch. It makes no
+// checkpoint if `check` returns an error.
 func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() error) (*engine.Hand,
 	*session.Checkpoint, error) {
 	hand, err := h.Take(ctx, cur)

@@ -9,8 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// know checks the identity of this clone and this work tree before anything is written. A copy of a clone gets a new
-// identity, because the runs of the original do not belong to it.
+// know checks the identity of this clone and this work tree, before anything is written. A clone that is a copy of
+// another one gets a new identity, because processes that run in the original do not belong to the copy.
 func (p *Places) know(ctx context.Context) error {
 	place, was, now, err := p.w.Clone.Whence()
 	if err != nil {
@@ -28,7 +28,8 @@ func (p *Places) know(ctx context.Context) error {
 		if now.ID == "" {
 			now.ID = p.w.Env.NewID(16)
 		}
-		if err := p.w.Clone.Identify(now); err != nil { // last, so that unfinished steps are repeated
+		// this is the last step: if wfs is killed before it, all steps are repeated
+		if err := p.w.Clone.Identify(now); err != nil {
 			return err
 		}
 	}
@@ -40,7 +41,7 @@ func (p *Places) know(ctx context.Context) error {
 	return err
 }
 
-// cloneCopied records the runs of the original clone as foreign to this copy.
+// cloneCopied records that the runs of the original clone do not belong to this copy.
 func (p *Places) cloneCopied(ctx context.Context, was registry.Identity, now *registry.Identity) error {
 	p.w.Front.Note("this clone is a copy of %s: its runs continue there, and not here", was.Path)
 	runs, kept, err := p.w.Clone.LeaveHalfMade()
@@ -62,8 +63,8 @@ func (p *Places) cloneCopied(ctx context.Context, was registry.Identity, now *re
 	return nil
 }
 
-// cloneMoved updates data that is stored by the path of the clone: the user's trust, which is bound to the trusted
-// content. Linked work trees have to be reconnected with git.
+// cloneMoved updates data that is stored by the path of the clone: the user's trust, which is also bound to the trusted
+// content. It reports linked work trees that git no longer finds.
 func (p *Places) cloneMoved(ctx context.Context, from, to string) error {
 	store, err := p.w.TrustStore()
 	if err != nil {

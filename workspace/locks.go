@@ -15,18 +15,18 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Locks are the locks of this command: first the lock of its work tree, then those of sessions. The system releases
-// them when the process ends.
+// Locks has the locks that this command holds: first the lock of its work tree, then those of sessions. The system
+// releases them when the process ends.
 type Locks struct {
 	w     *Workspace
 	held  []*durable.Lock
-	since int64 // Unix seconds: when the first lock was requested
-	// Sessions that Begin has already locked: Claimed, to complete its move; recovered, because locks of its dead run
-	// were in the way.
+	since int64 // when the first lock was requested (Unix time)
+	// Sessions that Begin has already locked: Claimed, to complete an unfinished move of that session in this work
+	// tree; recovered, because git locks that its killed run left prevented other git commands.
 	Claimed, recovered session.ID
 }
 
-// Holder describes this command in a lock. It is the same in every lock, so that the process has one name.
+// Holder returns the description of this command that its locks contain. All locks of a process contain the same one.
 func (l *Locks) Holder(command string) registry.Holder {
 	if l.since == 0 {
 		l.since = l.w.Env.Now().Unix()
@@ -34,10 +34,10 @@ func (l *Locks) Holder(command string) registry.Holder {
 	return registry.Holder{PID: l.w.Env.PID, Command: command, Since: l.since}
 }
 
-// KeepLock adds a lock to those that are released when the command ends.
+// KeepLock adds a lock to the locks that are released when the command ends.
 func (l *Locks) KeepLock(lock *durable.Lock) { l.held = append(l.held, lock) }
 
-// release releases all but the first n locks, the newest first.
+// release releases the locks after the first n, the newest first.
 func (l *Locks) release(n int) {
 	for _, lock := range slices.Backward(l.held[min(n, len(l.held)):]) {
 		lock.Release()
@@ -45,8 +45,9 @@ func (l *Locks) release(n int) {
 	l.held = l.held[:min(n, len(l.held))]
 }
 
-// Begin opens the repository for a command that changes the work tree, and takes the work tree's lock. The command must
-// read HEAD and files only afterwards, because Begin completes an unfinished move of a killed command.
+// Begin opens the repository for a command that changes the work tree, and takes the work tree's lock. It completes a
+// move that a killed command left unfinished, so commands must not read HEAD or files before. `detached` says that HEAD
+// may be on no branch.
 func (l *Locks) Begin(ctx context.Context, command string, detached bool) error {
 	w := l.w
 	if err := w.OpenWriter(ctx); err != nil {
@@ -64,7 +65,7 @@ func (l *Locks) Begin(ctx context.Context, command string, detached bool) error 
 	if err != nil {
 		return err
 	}
-	if !w.Repo.Used() { // otherwise git may still be starting until a session is locked, and is checked then
+	if !w.Repo.Used() { // if git is in use already, it may still be starting; it is checked when a session is locked
 		if err := w.Repo.Able(ctx); err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func (l *Locks) Begin(ctx context.Context, command string, detached bool) error 
 	return l.Hold(command)
 }
 
-// BeginOr calls Begin, or BeginDry for a dry run.
+// BeginOr calls BeginDry for a dry run, and Begin otherwise.
 func (l *Locks) BeginOr(ctx context.Context, dry bool, command string, detached bool) error {
 	if dry {
 		return l.BeginDry(ctx, command, detached)
@@ -81,8 +82,8 @@ func (l *Locks) BeginOr(ctx context.Context, dry bool, command string, detached 
 	return l.Begin(ctx, command, detached)
 }
 
-// BeginDry is Begin for a dry run: it repairs nothing, and takes only the lock of the work tree, because examining its
-// files needs an index of its own.
+// BeginDry is like Begin, for a dry run. It repairs nothing, and refuses a work tree with an unfinished move. It takes
+// only the lock of the work tree, because examining the files needs an index that no other command uses.
 func (l *Locks) BeginDry(ctx context.Context, command string, detached bool) error {
 	if err := l.w.Ready(ctx, detached); err != nil {
 		return err
@@ -98,21 +99,22 @@ func (l *Locks) BeginDry(ctx context.Context, command string, detached bool) err
 	return err
 }
 
-// free refuses the command while another one is running in this work tree. It is called first: locks of git belong to
-// that command or its agent then, and are not worth waiting for.
+// free refuses the command while another command is running in this work tree. Begin calls it first: in that case git's
+// locks belong to the other command or its agent, so waiting for them is useless.
 func (l *Locks) free(command string) error {
 	tree := l.w.Repo.Worktree()
 	if _, held, err := l.w.Clone.Worktree(tree).Holder(); err != nil || !held {
 		return err
 	}
-	lock, err := l.w.Clone.Worktree(tree).Lock(l.Holder(command)) // waits a little
+	lock, err := l.w.Clone.Worktree(tree).Lock(l.Holder(command)) // waits for a moment
 	if err == nil {
 		err = lock.Release()
 	}
 	return err
 }
 
-// Hold takes the lock of this work tree, then those of sessions in a fixed order.
+// Hold takes the lock of this work tree and then the locks of sessions, in a fixed order so that two commands cannot
+// wait for each other.
 func (l *Locks) Hold(command string, ids ...session.ID) error {
 	w, ctx := l.w, context.Background()
 	if err := w.notWithin(w.Verb); err != nil {
@@ -142,8 +144,8 @@ func (l *Locks) Hold(command string, ids ...session.ID) error {
 	return w.Repo.Able(ctx)
 }
 
-// HoldTree takes the lock of this work tree, unless the command already has it, and removes git's locks left by killed
-// commands.
+// HoldTree takes the lock of this work tree, if the command does not have it yet, and removes git's locks that killed
+// wfs commands left.
 func (l *Locks) HoldTree(ctx context.Context, command string) error {
 	if len(l.held) > 0 {
 		return nil
@@ -157,7 +159,7 @@ func (l *Locks) HoldTree(ctx context.Context, command string) error {
 	return l.heal(ctx, who)
 }
 
-// HoldSession takes a session's lock, without a work tree's.
+// HoldSession takes the lock of a session. It does not take the lock of a work tree.
 func (l *Locks) HoldSession(command string, id session.ID) error {
 	who := l.Holder(command)
 	who.Session = string(id)
@@ -182,7 +184,8 @@ func (l *Locks) LockTree(ctx context.Context, tree *gitstate.Repo, who registry.
 	return lock, nil
 }
 
-// completeClaim makes a session complete an unfinished move of this work tree, before anything reads the files.
+// completeClaim completes an unfinished move of this work tree, before anything reads its files. It opens the session
+// that claims the work tree, which recovers the move.
 func (l *Locks) completeClaim(ctx context.Context, command string) error {
 	w := l.w
 	id, err := w.Clone.Worktree(w.Repo.Worktree()).Claimed()
@@ -199,7 +202,7 @@ func (l *Locks) completeClaim(ctx context.Context, command string) error {
 	}
 	if tip != "" {
 		_, err := w.Engine.Open(ctx, id)
-		// unless its deletion was completed
+		// the session does not exist any more if the unfinished operation was its deletion
 		if refused, is := errors.AsType[*session.Refusal](err); err != nil &&
 			!(is && refused.Code == session.RefuseNoSession) {
 			return err
@@ -208,7 +211,7 @@ func (l *Locks) completeClaim(ctx context.Context, command string) error {
 	return w.Clone.Worktree(w.Repo.Worktree()).Unclaim()
 }
 
-// heal removes git's locks left by killed wfs commands: here, where the caller has the work tree's lock, and in other
+// heal removes git's locks that killed wfs commands left: in this work tree, whose lock the caller has, and in other
 // work trees where no command is running.
 func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
 	w := l.w
@@ -228,9 +231,9 @@ func (l *Locks) heal(ctx context.Context, who registry.Holder) error {
 	return err
 }
 
-// setDeadLocksAside recovers the session that HEAD is on if a command cannot begin because of a git lock that no
-// process holds: the session's run may have been killed together with wfs while its agent used git. It reports whether
-// the lock was removed.
+// setDeadLocksAside handles a command that cannot begin because of a git lock that no process holds. Probably a run of
+// the current session was killed together with wfs while its agent used git. Recovering that session removes such a
+// lock. setDeadLocksAside reports whether the lock is gone.
 func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error) (bool, error) {
 	w := l.w
 	locked, is := errors.AsType[*gitcmd.LockedError](err)
@@ -247,7 +250,7 @@ func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error
 	if err := l.Hold(command); err != nil {
 		return false, err
 	}
-	if l.Claimed != id { // otherwise it has just been recovered
+	if l.Claimed != id { // if this session is claimed, Hold has already recovered it
 		if err := l.HoldSession(command, id); err != nil {
 			return false, err
 		}
@@ -263,12 +266,12 @@ func (l *Locks) setDeadLocksAside(ctx context.Context, command string, err error
 	return true, nil
 }
 
-// LongPatience is how long a run waits for one git lock held by another process: the user may have an editor open for a
-// commit, and that must not end a run at night. Other commands, and the beginning of a run, are watched by a person,
-// who reads about the lock after gitcmd.LockPatience.
+// LongPatience is how long a run waits for one git lock that another process holds. The user may have an editor open
+// for a commit message, which must not end a run at night. Other commands, and the start of a run, are watched by a
+// person, so they report the lock after gitcmd.LockPatience already.
 const LongPatience = 10 * time.Minute
 
-// WaitLong makes a run wait for locks of git until it is interrupted. It calls say once for each lock.
+// WaitLong makes a run wait up to LongPatience for each git lock, or until ctx ends. It calls `say` once for each lock.
 func (l *Locks) WaitLong(ctx context.Context, say func(string)) {
 	told := ""
 	l.w.Repo.Git.Locks.WaitOn(func(waited time.Duration, e *gitcmd.LockedError) bool {

@@ -17,20 +17,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Names resolves typed names of sessions, checkpoints and branches.
+// Names finds sessions, checkpoints and branches by the names that people type.
 type Names struct {
 	w     *Workspace
-	Verb  string     // the typed command, with the flag that reserves it for people, if any
-	About session.ID // session of the command, for the commands in messages
+	Verb  string     // the typed command; if a flag makes it a command that only people may give, with that flag
+	About session.ID // the session that the command is about, for commands in messages
 }
 
-// IsCheckpoint reports whether a word names a checkpoint of a session, and not a commit in git's notation.
+// IsCheckpoint reports whether a word has the form of a checkpoint's name (SESSION@7), and not of a commit in git's
+// notation (HEAD@{1}).
 func IsCheckpoint(word string) bool {
 	return strings.Contains(word, "@") && !strings.Contains(word, "@{")
 }
 
-// Resolve returns the session with a name: "" for the current one, its id, its displayed form, or an unambiguous
-// prefix. A refusal without a hint means that there is no such session.
+// Resolve returns the session with a name: an id, "WFS-" and an id, or an unambiguous prefix of an id; "" stands for
+// the current session. A refusal without a hint means that there is no such session.
 func (n *Names) Resolve(ctx context.Context, name string) (session.ID, error) {
 	var id session.ID
 	var err error
@@ -75,7 +76,7 @@ func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 	if _, ok := all[slug]; ok {
 		return slug, nil
 	}
-	// otherwise the name of a deleted session could match another session by prefix
+	// checked before prefixes: otherwise the full name of a deleted session could match another session
 	if id, err := session.ParseID(string(slug)); err == nil {
 		if err := n.w.Absent.refusal(ctx, id); err != nil {
 			return "", err
@@ -107,8 +108,9 @@ func SortedIDs(all map[session.ID]session.Commit) []string {
 	return ids
 }
 
-// leftByRun returns the session whose run was cut off and whose branch is checked out in no work tree, "" for none or
-// several: its agent switched to another branch, and was killed there together with wfs.
+// leftByRun returns the session whose interrupted run moved HEAD away: its branch is checked out in no work tree,
+// because its agent switched to another branch and was killed there together with wfs. It returns "" if there is no
+// such session, or more than one.
 func (n *Names) leftByRun(ctx context.Context) (left session.ID) {
 	w := n.w
 	all, err := w.Repo.Sessions(ctx)
@@ -131,7 +133,7 @@ func (n *Names) leftByRun(ctx context.Context) (left session.ID) {
 	return left
 }
 
-// wayBack returns the command that moves HEAD back to the branch of a session.
+// wayBack returns the command that moves HEAD back to a session's branch.
 func (n *Names) wayBack(ctx context.Context, id session.ID) string {
 	head, err := n.w.Repo.Head(ctx)
 	if tip, e := n.w.Repo.Ref(ctx, session.BranchOf(id)); e == nil && tip == "" {
@@ -145,7 +147,8 @@ func (n *Names) wayBack(ctx context.Context, id session.ID) string {
 	return checkpoint.WayTo(head, id)
 }
 
-// Address finds a checkpoint by its name: 7, cp-0007, auth@7, or the beginning of its commit.
+// Address returns the session and the checkpoint number that a name stands for: 7, cp-0007, auth@7, or the beginning of
+// the checkpoint's commit.
 func (n *Names) Address(ctx context.Context, text string) (session.ID, int, error) {
 	name, cp, ok := strings.Cut(text, "@")
 	if !ok {
@@ -163,7 +166,8 @@ func (n *Names) Address(ctx context.Context, text string) (session.ID, int, erro
 	return id, number, err
 }
 
-// FindCheckpoint finds a checkpoint of a session by its number or the beginning of its commit.
+// FindCheckpoint returns the number of a session's checkpoint from its number as text, or from the beginning of its
+// commit.
 func FindCheckpoint(s *session.Session, text string) (int, error) {
 	log := "wfs log " + string(s.ID)
 	if n, ok := CheckpointNumber(text); ok {
@@ -188,15 +192,16 @@ func FindCheckpoint(s *session.Session, text string) (int, error) {
 	return 0, session.Refuse(session.RefuseAmbiguous, "type more of it", "%q fits several checkpoints: %v", text, fits)
 }
 
-// CheckpointNumber parses "7" and "cp-0007". More than six digits are a commit.
+// CheckpointNumber parses "7" and "cp-0007". It reports false for more than six digits, which are part of a commit id.
 func CheckpointNumber(text string) (int, bool) {
 	digits := strings.TrimPrefix(strings.ToLower(text), "cp-")
 	n, err := strconv.ParseUint(digits, 10, 32)
 	return int(n), err == nil && len(digits) <= 6
 }
 
-// Destination returns the session with a name, or the full name of a branch that is not a session's. An exact match
-// comes first, a session before a branch; then a prefix of a session's name. "-" is the branch that HEAD was on before.
+// Destination returns the session with a name, or the full name of a branch that belongs to no session. Exact matches
+// win, and among them a session before a branch. Then a prefix of a session's name is tried. "-" stands for the branch
+// that HEAD was on before.
 func (n *Names) Destination(ctx context.Context, name string) (target session.ID, branch string, err error) {
 	if name == "-" {
 		if name, err = n.w.Repo.Previous(ctx); err != nil {
@@ -219,7 +224,7 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 	}
 	branch = n.branch(ctx, name)
 	if id := session.Exactly(name); all[id] != "" {
-		// its work was handed over on that branch
+		// if the session is finished, the branch of the same name has its work, and wins
 		if v, err := n.w.View(ctx, id); branch == "" || err != nil || v.Session.Status != session.StatusFinished {
 			return id, "", nil
 		}
@@ -238,7 +243,7 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 	return target, "", err
 }
 
-// branch returns the full name of a branch that is not a session's, "" for none.
+// branch returns the full name of a branch that belongs to no session, "" if there is no branch of that name.
 func (n *Names) branch(ctx context.Context, name string) string {
 	full := strings.TrimPrefix(strings.TrimPrefix(name, "refs/"), "heads/")
 	for _, ref := range []string{"refs/heads/" + full, "refs/heads/" + name} {
@@ -249,7 +254,7 @@ func (n *Names) branch(ctx context.Context, name string) string {
 	return ""
 }
 
-// places returns the names of all sessions and of other branches. It omits those that cannot be read.
+// places returns the names of all sessions and all other branches. Branches that cannot be read are left out.
 func (n *Names) places(ctx context.Context, all map[session.ID]session.Commit) []string {
 	names := SortedIDs(all)
 	branches, _ := n.w.Repo.Branches(ctx)
@@ -261,8 +266,9 @@ func (n *Names) places(ctx context.Context, all map[session.ID]session.Commit) [
 	return names
 }
 
-// HoldFree locks a new session under an unused name derived from its goal. Before the lock is taken, another command
-// may create a session with that name, so HoldFree looks the name up again under the lock. hold takes the lock.
+// HoldFree chooses an unused name for a new session, derived from its goal, and locks it with `hold`. Another command
+// may create a session of that name before the lock is taken, so HoldFree checks the name again when it has the lock,
+// and if necessary chooses another one.
 func (n *Names) HoldFree(ctx context.Context, goal string, hold func(session.ID) error) (session.ID, error) {
 	id, err := n.free(ctx, goal)
 	for err == nil {
@@ -275,14 +281,15 @@ func (n *Names) HoldFree(ctx context.Context, goal string, hold func(session.ID)
 		if now, err = n.free(ctx, goal); err != nil || now == id {
 			break
 		}
-		n.w.release(locks) // another command has created a session with that name
+		n.w.release(locks) // another command has created a session with the name in the meantime
 		id = now
 	}
 	return id, err
 }
 
-// free derives an unused session name from a goal. Names in use are those of sessions, of deleted sessions (so that
-// they can be restored), of half-made work trees (which have one note per name), and of conflicting branches.
+// free derives an unused session name from a goal. A name is in use if a session has it, if a deleted session has it
+// (which can be restored), if a half-made work tree has it (there is one note file per name), or if a branch conflicts
+// with it.
 func (n *Names) free(ctx context.Context, goal string) (session.ID, error) {
 	w := n.w
 	all, err := w.Repo.Sessions(ctx)
@@ -293,7 +300,7 @@ func (n *Names) free(ctx context.Context, goal string) (session.ID, error) {
 	if err != nil {
 		return "", err
 	}
-	half, _ := w.Clone.HalfMade() // notes that cannot be read are reported elsewhere
+	half, _ := w.Clone.HalfMade() // an error is ignored: unreadable notes are reported elsewhere
 	id := session.Slug(goal, func(id session.ID) bool {
 		if err != nil {
 			return false
@@ -305,11 +312,11 @@ func (n *Names) free(ctx context.Context, goal string) (session.ID, error) {
 		if taken || slices.ContainsFunc(half, func(m registry.HalfMade) bool { return m.Session == id }) {
 			return true
 		}
-		var tip session.Commit // a branch with that name that is not a session's
+		var tip session.Commit // there may be a branch of that name without a session
 		if tip, err = w.Repo.Ref(ctx, session.BranchOf(id)); err != nil || tip != "" {
 			return err == nil
 		}
-		var other string // or one that git cannot have next to this name
+		var other string // or a branch with which git cannot have this name
 		other, err = w.Engine.Blocked(ctx, session.BranchOf(id))
 		return other != "" && err == nil
 	})

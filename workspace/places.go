@@ -11,14 +11,15 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// Places knows where sessions are checked out. A command with the name of a session acts in that session's work tree,
-// wherever it was typed.
+// Places finds the work trees in which sessions are checked out. A command that names a session acts in that session's
+// work tree, wherever it was typed.
 type Places struct {
-	w    *Workspace
-	Away session.ID // the session in another work tree that the command acts on, "" for the current work tree
+	w *Workspace
+	// the session that the command acts on if it is in another work tree; "" if the command acts where it was typed
+	Away session.ID
 }
 
-// GoTo makes the command act in another work tree, on a session there. No lock may be held yet.
+// GoTo makes the command act in another work tree, on the session that is there. The command must not hold locks yet.
 func (p *Places) GoTo(ctx context.Context, path string, id session.ID) error {
 	repo, err := p.w.RepoAt(ctx, path, true)
 	if err == nil {
@@ -27,14 +28,14 @@ func (p *Places) GoTo(ctx context.Context, path string, id session.ID) error {
 	return err
 }
 
-// Use makes the command act in another work tree that is already open. away is the session there, "" for the work tree
-// where the command was typed.
+// Use makes the command act in another work tree, which is already open. `away` is the session there; "" means that it
+// is the work tree where the command was typed.
 func (p *Places) Use(repo *gitstate.Repo, away session.ID) {
 	p.w.Act(repo)
 	p.Away = away
 }
 
-// MainRepo returns the main work tree, or this one in a bare repository.
+// MainRepo returns the main work tree. In a bare repository, which has none, it returns this one.
 func (p *Places) MainRepo(ctx context.Context) (*gitstate.Repo, error) {
 	here := p.w.Repo
 	path, err := here.WorktreePath(ctx, "main")
@@ -44,7 +45,8 @@ func (p *Places) MainRepo(ctx context.Context) (*gitstate.Repo, error) {
 	return p.w.RepoAt(ctx, path, false)
 }
 
-// EnterNamed makes the command act in the work tree of a named session; "" is the current session, which is here.
+// EnterNamed makes the command act in the work tree of a session. If `name` is "", the command stays here, where the
+// current session is.
 func (p *Places) EnterNamed(ctx context.Context, name string) error {
 	if name == "" {
 		return nil
@@ -66,8 +68,8 @@ func (p *Places) EnterNamed(ctx context.Context, name string) error {
 	return p.GoTo(ctx, t.Path, id)
 }
 
-// Elsewhere returns another work tree that has a session checked out, preferring one that exists. It is nil if there is
-// none, or if the session is checked out here.
+// Elsewhere returns another work tree that has a session checked out, preferably one whose directory exists. It returns
+// nil if there is none, or if the session is checked out here.
 func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*worktree.Worktree, error) {
 	t, err := p.PlaceOf(ctx, id)
 	if err != nil || t == nil || t.ID == p.w.Repo.Worktree() {
@@ -76,7 +78,8 @@ func (p *Places) Elsewhere(ctx context.Context, id session.ID) (*worktree.Worktr
 	return t, nil
 }
 
-// On returns the work tree that has a session checked out, nil for none. It prefers this one, then one that exists.
+// On returns the work tree that has a session checked out, nil for none. If there are several, it prefers this work
+// tree, then one whose directory exists.
 func (p *Places) On(trees []worktree.Worktree, id session.ID) *worktree.Worktree {
 	var found *worktree.Worktree
 	for i, t := range trees {
@@ -91,7 +94,7 @@ func (p *Places) On(trees []worktree.Worktree, id session.ID) *worktree.Worktree
 	return found
 }
 
-// NotGone refuses to act on a session whose work tree no longer exists.
+// NotGone returns a refusal if a session is checked out in a work tree whose directory no longer exists.
 func (p *Places) NotGone(ctx context.Context, id session.ID) error {
 	t, err := p.Elsewhere(ctx, id)
 	if err == nil && t != nil && t.Gone {
@@ -100,7 +103,7 @@ func (p *Places) NotGone(ctx context.Context, id session.ID) error {
 	return err
 }
 
-// mustBeCurrent refuses to act on a session that is checked out neither here nor in a separate work tree.
+// mustBeCurrent returns a refusal if a session is not checked out in the work tree that the command acts in.
 func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 	head, err := p.w.Repo.Head(ctx)
 	if err != nil || head.Ref == session.BranchOf(id) {
@@ -113,7 +116,7 @@ func (p *Places) mustBeCurrent(ctx context.Context, id session.ID) error {
 		"%s is not current in this work tree, and has none of its own", id)
 }
 
-// Gone returns a refusal, with a hint, for a session whose work tree is not in its place.
+// Gone returns the refusal for a session whose work tree is missing, with a hint how to continue.
 func Gone(id session.ID, t *worktree.Worktree) error {
 	if !t.Locked {
 		return session.Refuse(session.RefuseWorktree, check.GoneHint(id), "the work tree of %s is not there any more: %s",
@@ -127,7 +130,8 @@ func Gone(id session.ID, t *worktree.Worktree) error {
 		"the work tree of %s is not there now, and git keeps it locked%s (%s)", id, why, t.Path)
 }
 
-// InTree returns " in <path>" if the command acts in another work tree than the one where it was typed.
+// InTree returns " in <path>" for messages if the command acts in another work tree than the one where it was typed, ""
+// otherwise.
 func (p *Places) InTree() string {
 	if p.Away == "" {
 		return ""
@@ -135,7 +139,8 @@ func (p *Places) InTree() string {
 	return " in " + p.w.Repo.Root()
 }
 
-// leaveGone detaches a session that is about to become current here from a work tree that no longer exists.
+// leaveGone prepares a session for being checked out here, if git believes that it is still checked out in a work tree
+// that no longer exists: it detaches git's entry for that work tree.
 func (p *Places) leaveGone(ctx context.Context, id session.ID) error {
 	t, err := p.Elsewhere(ctx, id)
 	if err != nil || t == nil || !t.Gone {
@@ -156,15 +161,15 @@ func (p *Places) Here() *worktree.Worktree {
 	return &worktree.Worktree{ID: p.w.Repo.Worktree(), Path: p.w.Repo.Root()}
 }
 
-// PlaceOf returns the work tree that has a session checked out, nil for none.
+// PlaceOf returns the work tree that has a session checked out, nil for none. On says which one if there are several.
 func (p *Places) PlaceOf(ctx context.Context, id session.ID) (*worktree.Worktree, error) {
 	trees, err := p.w.Repo.Worktrees(ctx)
 	return p.On(trees, id), err
 }
 
-// Belonging returns the work tree that belongs to a session. In this order it is one on the session's branch
-// (preferably this one); one on the branch with the session's finished work; or one that was made for the session and
-// is on no branch now, as after an undo.
+// Belonging returns the work tree that belongs to a session. It prefers one on the session's branch (of these, the
+// current one). Next is one on the branch with the session's finished work. Last is one that was made for the session
+// and is on no branch now, for instance after an undo.
 func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktree, error) {
 	trees, err := p.w.Repo.Worktrees(ctx)
 	if err != nil {
@@ -197,8 +202,9 @@ func (p *Places) Belonging(ctx context.Context, id session.ID) (*worktree.Worktr
 	return nil, session.Refuse(session.RefuseNotCurrent, "wfs resume "+string(id), "%s is checked out in no work tree", id)
 }
 
-// HalfMoved returns what a killed command had begun to do with this work tree, "" for nothing or if unknown. completes
-// is the command that completes it, "" for any.
+// HalfMoved returns a description of the operation on this work tree that a killed command left unfinished, and the
+// command that completes it. The description is "" if there is none, or if that is unknown. The command is "" if any
+// command completes the operation.
 func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
 	clone, tree := p.w.Clone, p.w.Repo.Worktree()
 	id, err := clone.Worktree(tree).Claimed()
@@ -220,8 +226,9 @@ func (p *Places) HalfMoved(ctx context.Context) (what, completes string) {
 	return "", ""
 }
 
-// SayRescue prints how to look at the content of a rescue, below a line that has named it. The rescue is a commit of
-// documents, and its parents have the content. It prints nothing if the rescue no longer exists.
+// SayRescue prints the commands that show the content of a rescue (saved files that were in no commit), after a line
+// that has named the rescue. A rescue is a commit whose parents have that content. If it no longer exists, nothing is
+// printed.
 func SayRescue(ctx context.Context, repo *gitstate.Repo, ref string, say func(string, ...any)) {
 	parts, err := repo.RescuedParts(ctx, ref)
 	if err != nil {

@@ -16,17 +16,17 @@ import (
 	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
-// Pinning has the parts of a plan that are not from the configuration.
+// Pinning has the parts of a session's plan that do not come from the configuration.
 type Pinning struct {
 	Goal      string
-	Agent     string // from the command line
+	Agent     string // name or command of the agent, from the command line
 	Budget    workflows.Budget
 	Holdout   *workflows.Holdout
-	Keep      *workflows.Agent // agent of a session that is pinned again
-	KeepTyped bool             // it was typed, and is not from the configuration
+	Keep      *workflows.Agent // the agent that a session has now, if a new plan is made for it
+	KeepTyped bool             // Keep was named on the command line, and not in the configuration
 }
 
-// Plan returns the plan that a session would get with these settings.
+// Plan returns a birth (the data of a new session) with the plan that a session would get with these settings.
 func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (transition.Birth, error) {
 	var b transition.Birth
 	config := &settings.Config
@@ -43,7 +43,8 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (tran
 		return b, err
 	}
 	b.Created.AgentTyped = agentTyped(settings)
-	if o.Keep != nil && o.Agent == "" && (o.KeepTyped || agent == nil) { // there is no other agent to replace it
+	// keep the agent of the session: no other agent was named
+	if o.Keep != nil && o.Agent == "" && (o.KeepTyped || agent == nil) {
 		agent, b.Created.AgentTyped = o.Keep, o.KeepTyped
 	}
 	config.Installed = c.InstalledAgents(config.Cards)
@@ -62,7 +63,7 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (tran
 	return b, nil
 }
 
-// AgentName returns an agent's display name: its card, or its command.
+// AgentName returns an agent's display name: the name of its card, its command, or "script".
 func AgentName(agent *workflows.Agent) string {
 	switch {
 	case agent.Script != "":
@@ -73,7 +74,7 @@ func AgentName(agent *workflows.Agent) string {
 	return agent.Command.Text()
 }
 
-// agentTyped reports whether the agent is from the command line or the environment, and not from a file.
+// agentTyped reports whether the agent was named on the command line or in the environment, and not in a file.
 func agentTyped(settings *workflows.Settings) bool {
 	for _, key := range []string{"agent.use", "agent.command", "agent.script"} {
 		if x, ok := settings.Get(key); ok && (x.Source == workflows.FromFlag || x.Source == workflows.FromEnvironment) {
@@ -83,7 +84,7 @@ func agentTyped(settings *workflows.Settings) bool {
 	return false
 }
 
-// Agent returns the configured agent, with the text of its script; nil if there is none.
+// Agent returns the configured agent, nil if there is none. If it is a script, Agent reads the script's text.
 func (c *Config) Agent(settings *workflows.Settings) (*workflows.Agent, error) {
 	configured := settings.Config.Agent
 	x, ok := settings.Get("agent.script")
@@ -105,8 +106,9 @@ func (c *Config) Agent(settings *workflows.Settings) (*workflows.Agent, error) {
 	return &configured, nil
 }
 
-// readScript reads a script from a place that its layer may use: one from a repository must be inside it, also after
-// following links. It reads only a regular file of limited size, because the path may not be written by a person.
+// readScript reads an agent's script. A path that the repository's configuration names must lead to a file inside the
+// repository, also after following links. The file must be a regular one of limited size, because the path may not have
+// been written by the user.
 func (c *Config) readScript(x workflows.Setting, path string) ([]byte, error) {
 	path, top := filepath.FromSlash(path), c.w.Repo.Root()
 	if x.Source == workflows.FromRepository {
@@ -115,7 +117,7 @@ func (c *Config) readScript(x workflows.Setting, path string) ([]byte, error) {
 			return nil, err
 		}
 		defer root.Close()
-		if _, err := root.Stat(path); err != nil { // for instance, a link to a place outside
+		if _, err := root.Stat(path); err != nil { // fails for a link to a place outside, for instance
 			return nil, err
 		}
 	}
@@ -129,8 +131,9 @@ func (c *Config) readScript(x workflows.Setting, path string) ([]byte, error) {
 	return durable.ReadFile(real, workflows.MaxFileSize)
 }
 
-// Drift lists the differences between a session's plan and the one that it would get now. The values of agree and of a
-// typed agent are kept, because they need not be in any file.
+// Drift returns the differences between a session's pinned plan and the plan that it would get from the current
+// configuration. It ignores `agree` and an agent that was named on the command line, because they need not be in any
+// file.
 func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) ([]string, error) {
 	settings, err := c.Settings(list)
 	if err != nil {
@@ -147,8 +150,8 @@ func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) (
 	return plans.Differences(pinned, b.Plan), nil
 }
 
-// GuardFile returns a file with a session's exclude rules, for examining a work tree before the session exists. nil: no
-// rules.
+// GuardFile returns the path of a file that contains `text`, the exclude rules of a session that does not exist yet. A
+// snapshot of the work tree needs such a file. nil stands for no rules.
 func (c *Config) GuardFile(text []byte) (string, error) {
 	if text == nil {
 		text = codec.WithGuard(nil, session.Guard{})
@@ -164,7 +167,7 @@ func (c *Config) GuardFile(text []byte) (string, error) {
 	return path, durable.WriteFile(path, text, 0o600)
 }
 
-// PinnedPlan reads a session's pinned plan.
+// PinnedPlan returns a session's pinned plan.
 func (c *Config) PinnedPlan(ctx context.Context, v history.View) (*workflows.Plan, error) {
 	data := c.w.Clone.Session(v.Session.ID).Tip(v.Tip)[session.FilePlan]
 	if data == nil {

@@ -18,15 +18,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Paths of the user's files, relative to the work tree.
+// Paths of files that configure wfs, relative to the work tree.
 const (
 	ConfigPath   = ".wfs/config.yaml"
-	LocalPath    = ".wfs/local.yaml" // configuration of this clone alone
+	LocalPath    = ".wfs/local.yaml" // configuration for this clone only
 	WorkflowsDir = ".wfs/workflows/"
 	agentsDir    = ".wfs/agents/"
 )
 
-// RulesFile is a file below .wfs/ that can make wfs run something.
+// RulesFile is a file below .wfs/ that can make wfs run commands: a configuration, a workflow or an agent card.
 type RulesFile struct {
 	Path string `json:"path"` // relative to the work tree, with slashes
 	Text []byte `json:"-"`
@@ -38,7 +38,7 @@ func (f RulesFile) IsCard() bool {
 	return ok && !strings.Contains(name, "/")
 }
 
-// IsWorkflow reports whether the file is a workflow, and returns the workflow's name.
+// IsWorkflow returns the name of the workflow in this file. It returns false if the file is not a workflow.
 func (f RulesFile) IsWorkflow() (name string, ok bool) {
 	name, ok = strings.CutPrefix(f.Path, WorkflowsDir)
 	if !ok || strings.Contains(name, "/") {
@@ -47,7 +47,7 @@ func (f RulesFile) IsWorkflow() (name string, ok bool) {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml"), true
 }
 
-// Source returns the layer of configuration that the file is, or false.
+// Source returns the layer of configuration that this file is. It returns false if it is not a configuration.
 func (f RulesFile) Source() (workflows.Source, bool) {
 	switch f.Path {
 	case ConfigPath:
@@ -58,11 +58,11 @@ func (f RulesFile) Source() (workflows.Source, bool) {
 	return "", false
 }
 
-// Rules are all files below .wfs/ that can make wfs run something. They are read only once, so that the text that is
-// trusted is also the text that is parsed and run.
+// Rules has all files below .wfs/ that can make wfs run commands. A command reads them only once, so that exactly the
+// text that the user trusts is parsed and run.
 type Rules []RulesFile
 
-// Find returns the text of a file, nil if there is no such file.
+// Find returns the text of the file with a path, nil if there is no such file.
 func (r Rules) Find(name string) []byte {
 	for _, f := range r {
 		if f.Path == name {
@@ -72,7 +72,7 @@ func (r Rules) Find(name string) []byte {
 	return nil
 }
 
-// Digest returns a digest of the exact content of all rules, which trust is bound to.
+// Digest returns a digest of the exact content of all files. The user's trust is bound to it.
 func (r Rules) Digest() string {
 	h := sha256.New()
 	for _, f := range r {
@@ -82,7 +82,8 @@ func (r Rules) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Workflow finds a workflow by name: first the repository's own, then the built-in ones.
+// Workflow returns a workflow by name, and its text. A workflow of the repository replaces a built-in one of the same
+// name.
 func (r Rules) Workflow(name string) (*workflows.Workflow, []byte, error) {
 	text, file := []byte(nil), ""
 	for _, ext := range []string{".yaml", ".yml"} {
@@ -108,7 +109,7 @@ func (r Rules) Workflow(name string) (*workflows.Workflow, []byte, error) {
 	return w, text, Wrong(findings)
 }
 
-// WorkflowNames lists the repository's own and the built-in workflows.
+// WorkflowNames returns the names of the repository's own and the built-in workflows, sorted.
 func (r Rules) WorkflowNames() []string {
 	names := workflows.BuiltinNames()
 	for _, f := range r {
@@ -120,10 +121,10 @@ func (r Rules) WorkflowNames() []string {
 	return names
 }
 
-// FindingsError reports all mistakes in the user's files at once.
+// FindingsError is the error for mistakes in the user's files. It reports all of them at once.
 type FindingsError struct{ Findings []workflows.Finding }
 
-// Wrong returns an error with findings, nil for none.
+// Wrong returns the findings as an error, nil if there are none.
 func Wrong(findings []workflows.Finding) error {
 	if len(findings) == 0 {
 		return nil
@@ -145,8 +146,8 @@ func (e *FindingsError) Error() string {
 	return b.String()
 }
 
-// Hint returns the command that helps with the error. again is the failed command with an agent added. `wfs workflow
-// check` finds mistakes in files, but not a missing agent.
+// Hint returns the command to type next. `again` is the failed command with an agent added, to be typed if only the
+// agent is missing: `wfs workflow check` finds mistakes in files, but not a missing agent.
 func (e *FindingsError) Hint(again string) string {
 	for _, f := range e.Findings {
 		if f.File != "" {
@@ -164,7 +165,7 @@ func (e *FindingsError) Hint(again string) string {
 	return "wfs workflow check"
 }
 
-// Rules reads every file below .wfs/ that can make wfs run something.
+// Rules reads every file below .wfs/ that can make wfs run commands.
 func (c *Config) Rules(ctx context.Context) (Rules, error) {
 	list, err := readRules(c.w.Repo.Root(), ".wfs")
 	if err == nil {
@@ -174,7 +175,7 @@ func (c *Config) Rules(ctx context.Context) (Rules, error) {
 	return list, err
 }
 
-// readRules reads the YAML files at or below a path of a work tree. It skips everything that is not a regular file.
+// readRules reads the YAML files at or below a path in a work tree. It skips everything except regular files.
 func readRules(top, below string) (Rules, error) {
 	var list Rules
 	root, err := os.OpenRoot(top)
@@ -207,8 +208,8 @@ func readRules(top, below string) (Rules, error) {
 
 func isYAML(name string) bool { return path.Ext(name) == ".yaml" || path.Ext(name) == ".yml" }
 
-// LocalTop returns the top and the id of the work tree whose local configuration applies here: this one, or the main
-// one if this is a linked work tree without a local configuration.
+// LocalTop returns the directory and the id of the work tree whose .wfs/local.yaml applies here. That is this work
+// tree; for a linked work tree without this file, it is the main one.
 func (c *Config) LocalTop(ctx context.Context) (top, worktree string, err error) {
 	repo := c.w.Repo
 	top, worktree = repo.Root(), repo.Worktree()
@@ -217,14 +218,14 @@ func (c *Config) LocalTop(ctx context.Context) (top, worktree string, err error)
 		return top, worktree, nil
 	}
 	main, err := repo.WorktreePath(ctx, "main")
-	if err != nil || main == "" { // a bare repository
+	if err != nil || main == "" { // there is no main work tree: the repository is bare
 		return top, worktree, err
 	}
 	return main, "main", nil
 }
 
-// addLocal adds the local configuration of this clone to the rules of this work tree. It refuses a file that git
-// tracks: that would come with every clone, and this layer may set more than a repository may.
+// addLocal adds this clone's local configuration to the rules. It refuses a local configuration that git tracks: every
+// clone would get it, although this layer may set more than a repository may.
 func (c *Config) addLocal(ctx context.Context, list Rules) (Rules, error) {
 	top, worktree, err := c.LocalTop(ctx)
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 // maxSpecFile is the maximum size of a specification, in bytes.
 const maxSpecFile = 1 << 20
 
-// ReadSpec reads a specification and its checklist into a birth. It does nothing if file is "".
+// ReadSpec reads a spec, and stores its text and its open items in `birth`, the data of a new session. It does nothing
+// if `file` is "".
 func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file string) error {
 	if file == "" {
 		return nil
@@ -38,7 +39,8 @@ func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file str
 	if len(text) > maxSpecFile {
 		return session.Refuse(session.RefuseUsage, "", "the spec %s is larger than %d bytes", file, maxSpecFile)
 	}
-	if keys := b.w.Redactor().Keys(text); len(keys) > 0 { // the ledger keeps it permanently, and each brief has it
+	// the ledger keeps the spec permanently, and each brief contains it
+	if keys := b.w.Redactor().Keys(text); len(keys) > 0 {
 		return session.Refuse(session.RefuseUsage, "",
 			"%s:%d holds what looks like a secret (%s), and a spec is kept in git: take it out of the document",
 			file, keys[0].Line, keys[0].Kind)
@@ -55,7 +57,8 @@ func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file str
 	return nil
 }
 
-// readOr reads a file that may be a pipe, up to one byte more than the maximum, unless ctx ends first.
+// readOr reads a file, which may be a pipe. It reads at most one byte more than the maximum size, so that the caller
+// recognises a spec that is too large. It returns early if ctx ends.
 func readOr(ctx context.Context, path string) ([]byte, error) {
 	var text []byte
 	var err error
@@ -76,9 +79,9 @@ func readOr(ctx context.Context, path string) ([]byte, error) {
 	}
 }
 
-// specPath returns the path by which a session records its spec. A file of the work tree is relative to its top, so
-// that it is the same file in all work trees. Any other file is relative to the top of the main work tree. It returns
-// "" if there is no such path.
+// specPath returns the path of a spec as its session records it. For a file in the work tree it is relative to the top,
+// so that it means the corresponding file in every work tree. For any other file it is relative to the top of the main
+// work tree. It returns "" if there is no relative path.
 func (b *Births) specPath(ctx context.Context, path string) (string, error) {
 	rel, err := filepath.Rel(b.w.Repo.Root(), path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -93,12 +96,12 @@ func (b *Births) specPath(ctx context.Context, path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// SpecEdited returns the command that pins a session's spec again if the file was edited since, else "". Ticks do not
-// count, because agents often set them.
+// SpecEdited returns the command that pins a session's spec again if its file was edited since it was pinned, ""
+// otherwise. Changed ticks alone do not count as an edit, because agents often set them.
 func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
 	file := b.specFile(ctx, s)
 	text, err := durable.ReadFile(file, maxSpecFile)
-	if file == "" || err != nil || Digest(text) == s.SpecDigest { // a missing file is not an edit
+	if file == "" || err != nil || Digest(text) == s.SpecDigest { // a missing file does not count as an edit
 		return ""
 	}
 	same := func(other []byte, err error) bool {
@@ -115,13 +118,13 @@ func (b *Births) SpecEdited(ctx context.Context, s *session.Session) string {
 	}
 	if birth := s.At(0); birth != nil && filepath.IsLocal(filepath.FromSlash(s.SpecPath)) &&
 		same(repo.Show(ctx, birth.Tree, s.SpecPath)) {
-		return "" // pinned, and unchanged where the session began
+		return "" // the file is still as it was when the session began
 	}
 	return b.editSpec(s.ID, file)
 }
 
-// specFile returns the file of a session's spec, "" if it cannot be determined here: a file of the work tree differs
-// where another branch is checked out.
+// specFile returns the path of the file with a session's spec. It returns "" if the spec is in the work tree and the
+// session is not checked out here: on another branch, the file may differ.
 func (b *Births) specFile(ctx context.Context, s *session.Session) string {
 	path := filepath.FromSlash(s.SpecPath)
 	switch {
@@ -144,7 +147,7 @@ var tick = lazyregexp.New(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]`)
 
 func unticked(text []byte) []byte { return tick.ReplaceAll(text, []byte("$1[ ]")) }
 
-// editSpec returns the command that sets a session's spec, relative to the current directory.
+// editSpec returns the command that sets a session's spec to a file. The path is relative to the current directory.
 func (b *Births) editSpec(id session.ID, file string) string {
 	if rel, err := filepath.Rel(b.w.Env.Dir, file); err == nil {
 		file = rel
@@ -152,8 +155,8 @@ func (b *Births) editSpec(id session.ID, file string) string {
 	return fmt.Sprintf("wfs edit %s --spec %s", id, safetext.ShellWord(filepath.ToSlash(file)))
 }
 
-// SameSpec finds a session that is not over and has the same specification. way is the command to type instead of
-// creating a session, "" if there is no such session.
+// SameSpec finds a session with the same spec that is neither finished nor abandoned. It returns the session's id, a
+// message, and the command to type instead of creating another session. All are "" if there is no such session.
 func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) (id session.ID, what, way string,
 	err error) {
 	all, err := b.w.Repo.Sessions(ctx)
@@ -163,7 +166,7 @@ func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) 
 	for _, name := range SortedIDs(all) {
 		id := session.ID(name)
 		v, err := b.w.View(ctx, id)
-		if err != nil || v.Session.Status.Final() { // an unreadable session is reported elsewhere
+		if err != nil || v.Session.Status.Final() { // unreadable sessions are reported elsewhere
 			continue
 		}
 		s := &v.Session
@@ -177,7 +180,8 @@ func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) 
 	return "", "", "", nil
 }
 
-// NoItems explains why a new session has a spec but no items, "" if it has some.
+// NoItems returns a text that explains why a new session has a spec but no items. It returns "" if it has items or no
+// spec.
 func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
 	if s.SpecDigest == "" || len(s.Items) > 0 {
 		return ""
@@ -190,7 +194,8 @@ func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
 		"to have items worked off, write them as \"- [ ] item\", then: %s", why, b.editSpec(s.ID, b.w.Env.Abs(file)))
 }
 
-// Uncommitted returns a snapshot of this work tree under a new session's exclude rules, and the uncommitted files.
+// Uncommitted returns a snapshot of this work tree, made with the exclude rules of a new session, and the paths of the
+// uncommitted files.
 func (b *Births) Uncommitted(ctx context.Context, birth *transition.Birth) (session.Snapshot, []string, error) {
 	file, err := b.w.GuardFile(birth.Exclude)
 	if err != nil {
@@ -208,7 +213,8 @@ func (b *Births) Uncommitted(ctx context.Context, birth *transition.Birth) (sess
 	return snap, names, err
 }
 
-// Carries reports whether a session takes the uncommitted files along without asking: the only one is its spec.
+// Carries reports whether a new session takes the uncommitted files along without asking: it does if its spec is the
+// only such file.
 func Carries(birth *transition.Birth, snap session.Snapshot, names []string) bool {
 	return slices.Equal(names, []string{birth.Created.SpecPath}) && birth.At == snap.Head.Commit
 }

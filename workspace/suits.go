@@ -10,7 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Suits refuses work trees that are not suitable for a session: snapshots and moves would cover all files of the user,
+// Suits refuses work trees that cannot have sessions, because snapshots and moves would include all files of the user,
 // or wfs's own state.
 func (p *Places) Suits(ctx context.Context) error {
 	if err := p.w.OpenWriter(ctx); err != nil {
@@ -29,7 +29,7 @@ func (p *Places) Suits(ctx context.Context) error {
 	}
 	state, err := p.w.Env.StateDir()
 	if err != nil {
-		return nil // reported by the code that needs it
+		return nil // the code that needs the directory reports this
 	}
 	rel, err := filepath.Rel(root, state)
 	if err != nil || !filepath.IsLocal(rel) {

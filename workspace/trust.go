@@ -10,10 +10,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Trust records which commands the user has allowed in this repository.
+// Trust records and checks which commands the user has allowed to run in this repository.
 type Trust struct{ w *Workspace }
 
-// TrustStore opens the trust store in the user's own state directory.
+// TrustStore returns the store of trusted digests, in the user's own state directory.
 func (t *Trust) TrustStore() (*registry.TrustStore, error) {
 	dir, err := t.w.Env.StateDir()
 	if err != nil {
@@ -22,7 +22,7 @@ func (t *Trust) TrustStore() (*registry.TrustStore, error) {
 	return &registry.TrustStore{Dir: filepath.Join(dir, "trust")}, nil
 }
 
-// Trusted reports whether a digest is trusted for this repository.
+// Trusted reports whether the user has trusted the content with this digest in this repository.
 func (t *Trust) Trusted(digest string) (bool, error) {
 	store, err := t.TrustStore()
 	if err != nil {
@@ -31,7 +31,7 @@ func (t *Trust) Trusted(digest string) (bool, error) {
 	return store.Trusted(t.w.Repo.CommonDir(), digest)
 }
 
-// TrustNow records that a digest is trusted. what describes it for people.
+// TrustNow records that the content with this digest is trusted. `what` describes the content for people.
 func (t *Trust) TrustNow(digest, what string) error {
 	store, err := t.TrustStore()
 	if err != nil {
@@ -40,7 +40,8 @@ func (t *Trust) TrustNow(digest, what string) error {
 	return store.Trust(t.w.Repo.CommonDir(), digest, what)
 }
 
-// TrustRules records that rules may run, unless they are trusted already.
+// TrustRules records that the user trusts the commands in `list`, unless that is recorded already. It refuses to do so
+// while a run drives a session of this clone, because the run's agent could type the command.
 func (t *Trust) TrustRules(command string, list Rules, what string) error {
 	if ok, err := t.Trusted(list.Digest()); err != nil || ok {
 		return err
@@ -51,7 +52,7 @@ func (t *Trust) TrustRules(command string, list Rules, what string) error {
 	return t.TrustNow(list.Digest(), what)
 }
 
-// MustTrust refuses rules that the user has not trusted.
+// MustTrust returns a refusal if the user has not trusted the current content of the rules.
 func (t *Trust) MustTrust(list Rules) error {
 	if len(list) == 0 {
 		return nil
@@ -64,7 +65,8 @@ func (t *Trust) MustTrust(list Rules) error {
 	return err
 }
 
-// trustSession refuses to run a session whose pinned plan came from another clone and is not trusted.
+// trustSession returns a refusal if a session's pinned plan is not trusted, because the session came from another
+// clone.
 func (t *Trust) trustSession(ctx context.Context, id session.ID) error {
 	v, err := t.w.View(ctx, id)
 	if err != nil {
@@ -78,7 +80,8 @@ func (t *Trust) trustSession(ctx context.Context, id session.ID) error {
 	return err
 }
 
-// Workable resolves a name to a session whose commands may run and whose work tree exists.
+// Workable returns the session with a name. It refuses one whose commands are not trusted, or whose work tree no longer
+// exists.
 func (t *Trust) Workable(ctx context.Context, name string) (session.ID, error) {
 	id, err := t.w.Resolve(ctx, name)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/wfs-dev/wfs/workflows/plans"
 )
 
-// gitOf returns the ports of the engine that a repository implements.
+// gitOf returns the engine's interfaces to Git, all implemented by one repository.
 func gitOf(r *gitstate.Repo) engine.Git {
 	return engine.Git{History: r, Hand: r, Trees: r, Handover: r, Checkpoint: r, Around: r, AutoSaves: r,
 		Transition: transition.Git{Places: r, Refs: r, Trees: r, Checkout: r, Backups: r, Operations: r}}
 }
 
-// Act makes the command work in another work tree that is already open.
+// Act makes the command work in another work tree, which is already open.
 func (w *Workspace) Act(repo *gitstate.Repo) {
 	w.Repo = repo
 	w.Engine.Use(gitOf(repo))

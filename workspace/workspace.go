@@ -1,4 +1,4 @@
-// Package workspace gives a command access to a work tree: it opens the repository, finds sessions and work trees,
+// Package workspace gives a command access to a work tree. It opens the repository, finds sessions and work trees,
 // takes locks in their order, recovers from killed commands, and reads and trusts the configuration. Each command of
 // package cmd uses it.
 package workspace
@@ -21,18 +21,19 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Front has the functions of the command that a workspace calls.
+// Front has the functions of the calling command that a workspace needs.
 type Front struct {
 	Note func(format string, args ...any) // prints progress or a warning
-	// Engine makes the engine with the command's own functions: Works, Cut, Recovered, Refused, Version.
+	// Engine returns an engine with the command's own functions: Works, Cut, Recovered, Refused, Version.
 	Engine func(*hand.Base) *engine.Engine
-	// Tidy completes or removes work trees that a killed command was making. It is called before the first lock.
+	// Tidy completes or removes work trees that a killed command left half-made. It is called before the first lock is
+	// taken.
 	Tidy func(ctx context.Context, command string)
 	// Opening is called before a session is opened for writing.
 	Opening func()
 }
 
-// Workspace is the repository that a command works in, from one of its work trees.
+// Workspace is the repository that a command works in, seen from one of its work trees.
 type Workspace struct {
 	Env   *Env
 	Front Front
@@ -61,7 +62,8 @@ func New(env *Env, front Front) *Workspace {
 	return w
 }
 
-// Forget makes the next Open start again from the directory where the command was typed. No lock may be held.
+// Forget closes the repository, so that the next Open begins again in the directory where the command was typed. The
+// command must hold no locks.
 func (w *Workspace) Forget() {
 	w.Repo = nil
 	w.Config, w.Trust, w.Hands, w.Births, w.Places = Config{w}, Trust{w}, Hands{w}, Births{w}, Places{w: w}
@@ -90,24 +92,25 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 	return nil
 }
 
-// RepoAt opens the repository that a directory is in.
+// RepoAt opens the repository that contains a directory.
 func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitstate.Repo, error) {
 	return gitstate.Open(ctx, gitcmd.Options{Dir: dir, Env: w.Env.Environ, Write: write,
 		Waits: func(why string) { w.Front.Note("%s", why) }})
 }
 
-// Redactor returns a redactor for the secrets of this environment, and for known forms of secrets. It is made on first
-// use, because reading commands do not need it.
+// Redactor returns a redactor that removes the secrets of this environment and texts that look like secrets. It is made
+// when it is first needed, because commands that only read do not need it.
 func (w *Workspace) Redactor() *redact.Redactor {
-	w.readSecrets.Do(func() { w.secrets = redact.New(w.Env.Environ) }) // sessions are read in parallel
+	// with sync.Once, because sessions are read in parallel
+	w.readSecrets.Do(func() { w.secrets = redact.New(w.Env.Environ) })
 	return w.secrets
 }
 
 // Redact removes secrets from a text.
 func (w *Workspace) Redact(text string) string { return w.Redactor().String(text) }
 
-// Ready opens the repository for a command that writes, and refuses one that is not in a usable state. detached says
-// that HEAD may be on no branch.
+// Ready opens the repository for a command that writes. It refuses a repository that is not in a usable state.
+// `detached` says that HEAD may be on no branch.
 func (w *Workspace) Ready(ctx context.Context, detached bool) error {
 	if err := w.inOrder(ctx, detached); err != nil {
 		return err
@@ -115,7 +118,7 @@ func (w *Workspace) Ready(ctx context.Context, detached bool) error {
 	return w.Repo.Able(ctx)
 }
 
-// inOrder is Ready without waiting for git processes that are still starting.
+// inOrder is like Ready, but does not wait for git processes that are still starting.
 func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 	if err := w.OpenWriter(ctx); err != nil {
 		return err
@@ -125,7 +128,7 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 		return w.know(ctx)
 	}
 	var not *gitcmd.ReadyError
-	// HEAD may also be on a session's branch that was deleted
+	// the reason may be that HEAD is on a session's branch that was deleted
 	if errors.As(err, &not) && (not.Code == gitcmd.NotCommitted || not.Code == gitcmd.NotBorn) {
 		if id, e := w.Current(ctx); e == nil && id != "" {
 			if v, e := w.View(ctx, id); e == nil {
@@ -136,15 +139,16 @@ func (w *Workspace) inOrder(ctx context.Context, detached bool) error {
 	return err
 }
 
-// Close releases all locks.
+// Close releases all locks of the command.
 func (w *Workspace) Close() {
 	if w.Repo != nil {
-		w.Repo.Quiet() // remaining writes happen under the locks
+		w.Repo.Quiet() // finish the remaining writes while the locks are held
 	}
 	w.release(0)
 }
 
-// Current returns the session whose branch HEAD is on in this work tree, "" for none.
+// Current returns the current session of this work tree: the one whose branch HEAD is on. It returns "" if there is
+// none.
 func (w *Workspace) Current(ctx context.Context) (session.ID, error) {
 	head, err := w.Repo.Head(ctx)
 	if err != nil {
@@ -152,7 +156,7 @@ func (w *Workspace) Current(ctx context.Context) (session.ID, error) {
 	}
 	id, err := session.ParseID(strings.TrimPrefix(head.Ref, session.BranchPrefix))
 	if err != nil || session.BranchOf(id) != head.Ref {
-		return "", nil // a branch that is not a session's
+		return "", nil // the branch belongs to no session
 	}
 	tip, err := w.Repo.Ref(ctx, session.LedgerOf(id))
 	if err != nil || tip == "" {
@@ -161,7 +165,7 @@ func (w *Workspace) Current(ctx context.Context) (session.ID, error) {
 	return id, nil
 }
 
-// View reads a session without locks.
+// View reads a session without taking locks.
 func (w *Workspace) View(ctx context.Context, id session.ID) (history.View, error) {
 	tip, err := w.Repo.Ref(ctx, session.LedgerOf(id))
 	if err != nil {
@@ -177,7 +181,7 @@ func (w *Workspace) View(ctx context.Context, id session.ID) (history.View, erro
 	return v, w.SeeInterrupted(&v.Session)
 }
 
-// OpenNamed opens the repository for reading, and finds the session with a name.
+// OpenNamed opens the repository for reading, and returns the id of the session with a name.
 func (w *Workspace) OpenNamed(ctx context.Context, name string) (session.ID, error) {
 	if err := w.Open(ctx); err != nil {
 		return "", err
@@ -185,7 +189,7 @@ func (w *Workspace) OpenNamed(ctx context.Context, name string) (session.ID, err
 	return w.Resolve(ctx, name)
 }
 
-// OpenView is OpenNamed, and reads that session.
+// OpenView opens the repository for reading, and reads the session with a name.
 func (w *Workspace) OpenView(ctx context.Context, name string) (history.View, error) {
 	id, err := w.OpenNamed(ctx, name)
 	if err != nil {
@@ -200,7 +204,7 @@ type clock struct{ now func() time.Time }
 func (c clock) Now() time.Time { return c.now().UTC() }
 
 func (c clock) Sleep(ctx context.Context, until time.Time) error {
-	// A short step, so that the end of the wait is noticed at once when a laptop wakes from sleep.
+	// Sleep in short steps, so that the end of the wait is noticed at once after a laptop was asleep.
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -122,7 +122,7 @@ func state(s *session.Session) string {
 		return finishing
 	case s.Moving != nil:
 		return moving
-	case o == nil || s.Status != session.StatusRunning: // the attempt was interrupted: it may be continued, or not
+	case o == nil || s.Status != session.StatusRunning: // an interrupted attempt may be continued or given up
 		return string(s.Status)
 	case o.Decided != nil:
 		return decided

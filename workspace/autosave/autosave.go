@@ -16,26 +16,27 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// judgedSoon is the delay before the files of a judgement are saved: most judgements are faster, and end in a
-// checkpoint.
+// judgedSoon is how long a judgement must take before its files are saved. Most judgements are faster, and end in a
+// checkpoint, which has the files.
 const judgedSoon = 5 * time.Second
 
-// troubleSaid is the number of auto-saves in a row that must fail before the user is warned.
+// troubleSaid is how many auto-saves in a row must fail before the user is warned.
 const troubleSaid = 3
 
-// Saves saves the files of one work tree.
+// Saves makes auto-saves of one work tree.
 type Saves struct {
 	work  *workspace.Workspace
 	watch watchful
 }
 
-// New returns the auto-saves of a work tree.
+// New returns auto-saves of a work tree.
 func New(work *workspace.Workspace) *Saves { return &Saves{work: work} }
 
-// Saw requests an auto-save if the agent's action may lose work.
+// Saw requests an auto-save if an agent's action could lose work.
 func (a *Saves) Saw(e agents.Event) { a.watch.event(e) }
 
-// Saving returns the engine's port for auto-saves, nil if they are turned off. say prints warnings.
+// Saving returns the function with which the engine starts auto-saves, nil if they are turned off. That function
+// returns another one, which ends them. `say` prints warnings.
 func (a *Saves) Saving(ctx context.Context, say func(string)) func(engine.AutoSaver, engine.SavingOptions) func() {
 	a.watch.now = a.work.Env.Now
 	every := a.every(ctx)
@@ -43,7 +44,7 @@ func (a *Saves) Saving(ctx context.Context, say func(string)) func(engine.AutoSa
 		return nil
 	}
 	return func(save engine.AutoSaver, o engine.SavingOptions) (end func()) {
-		// The caller ends it: a signal to the run must not stop the auto-saves.
+		// Only the caller ends auto-saves: a signal that ends the run must not stop them.
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		s := &saver{every: every, save: save, say: say, log: o.Log, now: a.work.Env.Now, soon: make(chan string, 1)}
 		if !o.Once {
@@ -65,10 +66,10 @@ func (a *Saves) Saving(ctx context.Context, say func(string)) func(engine.AutoSa
 	}
 }
 
-// every returns the configured interval between auto-saves, 0 for never.
+// every returns the configured interval between auto-saves, 0 if they are turned off.
 func (a *Saves) every(ctx context.Context) time.Duration {
 	every := time.Duration(0)
-	if list, err := a.work.Rules(ctx); err == nil { // an unreadable configuration does not turn it off
+	if list, err := a.work.Rules(ctx); err == nil { // if the configuration cannot be read, auto-saves stay on
 		if s, err := a.work.Settings(list); err == nil {
 			every = s.Config.AutoSave
 		}
@@ -82,13 +83,13 @@ type saver struct {
 	save   engine.AutoSaver
 	say    func(string)
 	now    func() time.Time
-	log    string      // file for errors
-	soon   chan string // reasons for an early auto-save
-	failed int         // in a row
-	lost   string      // where lost work is kept, in the last warning
+	log    string      // path of the log file for errors
+	soon   chan string // requests for an early auto-save, with their reasons
+	failed int         // number of failed auto-saves in a row
+	lost   string      // where lost work is kept, as the last warning said
 }
 
-// run saves until ctx ends.
+// run saves at intervals and on request until ctx ends.
 func (s *saver) run(ctx context.Context) {
 	tick := time.NewTicker(s.every)
 	defer tick.Stop()
@@ -104,9 +105,9 @@ func (s *saver) run(ctx context.Context) {
 	}
 }
 
-// once saves the files that are being judged, at once or if the judgement takes long.
+// once saves the files that are being judged: immediately with `now`, else only if the judgement takes long.
 func (s *saver) once(ctx context.Context, now bool) {
-	if now { // lost files get a ref of their own, even if the judgement ends at once
+	if now { // must not be cut off, even if the judgement ends at once: lost files get a ref of their own in this save
 		ctx = context.WithoutCancel(ctx)
 	} else {
 		select {
@@ -118,15 +119,15 @@ func (s *saver) once(ctx context.Context, now bool) {
 	s.try(ctx, "before it was judged")
 }
 
-// Soon requests an early auto-save, because work could be lost. It does not wait.
+// Soon requests an early auto-save, because work could be lost. It does not wait for it.
 func (s *saver) Soon(why string) {
 	select {
 	case s.soon <- why:
-	default: // already requested
+	default: // there is a pending request already
 	}
 }
 
-// try saves once. Neither its result nor an error affects the run.
+// try saves once. The run continues, whether that succeeds or not.
 func (s *saver) try(ctx context.Context, why string) {
 	done, err := s.save(ctx, why)
 	if err != nil {
@@ -167,34 +168,34 @@ func (s *saver) note(err error) {
 }
 
 const (
-	saveEveryCalls = 20               // tool calls
-	saveAfterWrite = 10 * time.Second // minimum time between saves after written files
+	saveEveryCalls = 20               // save after this many tool calls
+	saveAfterWrite = 10 * time.Second // minimum time since the last save, for a save after a file was written
 )
 
-// overwrites matches a redirection into a file.
+// overwrites matches a shell redirection that overwrites a file.
 var overwrites = lazyregexp.New(`(^|[^>&\d-])>\s*[^>&\s|]`)
 
-// risky reports whether a command may discard work. Other commands only get the regular auto-saves.
+// risky reports whether a command may discard work, so that the files must be saved before it.
 func risky(command string) bool {
 	return agents.Risk(command) != "" || overwrites.MatchString(command)
 }
 
-// watchful requests auto-saves because of an agent's actions. The agent announces a tool call when it begins, so a save
-// before a command that discards work is a race. It is usually won, because the command has yet to be started, but
-// there is no guarantee.
+// watchful requests auto-saves because of an agent's actions. The agent announces a tool call when the call begins, so
+// a save before a command that discards work is a race. The save usually wins, because the command must still be
+// started, but there is no guarantee.
 type watchful struct {
 	mu    sync.Mutex
 	now   func() time.Time
 	calls int
-	saved time.Time // last time when the files were known to be saved
+	saved time.Time // when the files were last known to be saved
 	soon  func(why string)
 }
 
-// saving sets the function that requests an auto-save; nil: there are none.
+// saving sets the function that requests an auto-save, nil if there are no auto-saves now.
 func (w *watchful) saving(soon func(why string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.soon, w.calls, w.saved = soon, 0, w.now() // a checkpoint has the current files
+	w.soon, w.calls, w.saved = soon, 0, w.now() // counting starts again: a checkpoint has just saved the files
 }
 
 func (w *watchful) event(e agents.Event) {

@@ -17,13 +17,14 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Low disk space. A checkpoint with its files still fits, unless it is large.
+// Below these limits of free bytes and files, disk space is reported as low. A checkpoint with its files still fits
+// then, unless it is large.
 const (
 	littleBytes = 200 << 20
 	littleFiles = 2000
 )
 
-// longHeld is the minimum age of a git lock to be reported: git normally holds it for moments.
+// longHeld is the age from which a git lock is reported. Normally git holds a lock only for moments.
 const longHeld = 10 * time.Second
 
 func (r *Report) settings() error {
@@ -54,7 +55,7 @@ func (r *Report) disk() error {
 		r.add(Blocks, "disk", "", dir, "this file system has no locks (flock)", "sessions can be read here, but not run",
 			"git clone . A-LOCAL-DISK")
 	}
-	return nil // other errors are reported where that file is used
+	return nil // other errors are reported when that file is used
 }
 
 // clone checks whether this clone is a copy.
@@ -70,7 +71,7 @@ func (r *Report) clone() error {
 	return err
 }
 
-// workTrees checks where sessions are checked out.
+// workTrees checks the work trees in which sessions are checked out.
 func (r *Report) workTrees() error {
 	trees, err := r.Repo.Worktrees(r.ctx)
 	if err != nil {
@@ -99,7 +100,7 @@ func (r *Report) workTrees() error {
 	return r.claim()
 }
 
-// GoneHint returns advice for a session whose work tree is not in its place.
+// GoneHint returns advice for a session whose work tree is missing.
 func GoneHint(id session.ID) string {
 	return fmt.Sprintf("wfs resume %s, to continue here; if it was moved: git worktree repair NEW-PATH", id)
 }
@@ -109,7 +110,7 @@ func CopyHint(dir string) string {
 	return fmt.Sprintf("rm %s/.git; or git worktree repair %s   (if the other one is not wanted)", word(dir), word(dir))
 }
 
-// claim checks whether a command was interrupted while it moved this work tree.
+// claim checks whether a command was killed while it moved this work tree to another state.
 func (r *Report) claim() error {
 	tree := r.Repo.Worktree()
 	id, err := r.Files.Worktree(tree).Claimed()
@@ -137,8 +138,8 @@ func (r *Report) claim() error {
 	return nil
 }
 
-// ended reports whether a session has no unfinished operation on a work tree or refs. Without a journal at its ledger's
-// tip, the last turn may still have to be settled.
+// ended reports whether a session has no unfinished operation on a work tree or on refs. If there is no journal for the
+// ledger's tip, the refs of the last turn may still have to be moved, so it reports false.
 func (r *Report) ended(v *history.View) bool {
 	s := &v.Session
 	return s.Moving == nil && s.Finishing == nil && s.Deleting == nil && v.Pending == nil &&
@@ -173,8 +174,8 @@ func (r *Report) locks() error {
 	return err
 }
 
-// lockOfOurs reports a lock of wfs, unless a command is using it. The repair takes the work tree's lock, which removes
-// it.
+// lockOfOurs reports a lock file of wfs, unless a running command uses it. It needs no repair of its own: taking the
+// work tree's lock for the repair removes the file.
 func (r *Report) lockOfOurs(l gitcmd.LockFile) {
 	if who, held, err := r.Files.Worktree(l.Worktree).Holder(); err == nil && held && who.PID != r.PID {
 		return
@@ -189,7 +190,7 @@ func (r *Report) lockOfOurs(l gitcmd.LockFile) {
 		})
 }
 
-// Bytes formats a number of bytes for people.
+// Bytes returns a number of bytes as text, in a suitable unit.
 func Bytes(n int64) string {
 	switch {
 	case n < 1000:

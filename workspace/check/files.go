@@ -17,10 +17,10 @@ import (
 
 func base(path string) string { return filepath.Base(path) }
 
-// fileChecks check the files that wfs keeps outside Git.
+// fileChecks has the checks of the files that wfs keeps outside of Git.
 type fileChecks struct{ *Report }
 
-// files checks everything below <git common dir>/wfs.
+// files checks all files in the directory wfs of the common git directory, where this clone's journals and locks are.
 func (r fileChecks) files() error {
 	flaws, err := r.Files.Examine()
 	if errors.Is(err, fs.ErrPermission) {
@@ -45,7 +45,7 @@ func (r fileChecks) files() error {
 	return nil
 }
 
-// removeLeft removes unfinished files of killed commands, except those that another process may be writing.
+// removeLeft removes unfinished files that killed commands left. It skips files that another process may be writing.
 func (r fileChecks) removeLeft(ctx context.Context, left []registry.Flaw) (done, undo string, err error) {
 	for _, f := range left {
 		if why, err := r.Lock(ctx, f.Session); err != nil {
@@ -61,7 +61,7 @@ func (r fileChecks) removeLeft(ctx context.Context, left []registry.Flaw) (done,
 	return done, "", nil
 }
 
-// flaw turns one flaw of the clone's files into a finding.
+// flaw adds a finding about one damaged or misplaced file of the clone.
 func (r fileChecks) flaw(flaw registry.Flaw) {
 	kind := flaw.Kind
 	f := r.add(Blocks, "file", flaw.Session, flaw.Path, kind.Name+": "+plainError(flaw), kind.Lost, "")
@@ -85,7 +85,7 @@ func (r fileChecks) flaw(flaw registry.Flaw) {
 	}
 }
 
-// plainError returns a flaw's error without its path, which is shown separately.
+// plainError returns the text of a flaw's error without the file's path, because the path is displayed separately.
 func plainError(f registry.Flaw) string {
 	return strings.NewReplacer(registry.ErrCorrupt.Error()+": ", "", f.Path+": ", "", f.Path+", ", "", f.Path+" ",
 		"").Replace(f.Err.Error())
@@ -95,7 +95,8 @@ func makePrivate(dir string) string {
 	return fmt.Sprintf("chown -R \"$(id -u)\" %s && chmod -R go-w %s", word(dir), word(dir))
 }
 
-// mendFlaw moves a file aside and reports the source from which it is recreated.
+// mendFlaw moves a damaged file aside, and says from which source it is recreated. For a journal it keeps the events
+// before the damage.
 func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo string, err error) {
 	var events []session.Event
 	var tip session.Commit
@@ -105,7 +106,7 @@ func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo s
 		if name != "none" {
 			tip = session.Commit(name)
 		}
-		events, _, _ = r.Files.Session(f.Session).Peek(tip) // up to the damage
+		events, _, _ = r.Files.Session(f.Session).Peek(tip) // returns the events before the damage
 		if s, err := r.Engine.AtTip(ctx, f.Session, tip); err == nil {
 			n, _ := history.Fitting(s, events)
 			events = events[:n]
@@ -127,7 +128,7 @@ func (r fileChecks) mendFlaw(ctx context.Context, f registry.Flaw) (done, undo s
 	return done, moveBack(kept, f.Path), nil
 }
 
-// trust checks the directory that holds this user's permissions.
+// trust checks the directory with the user's trust: which commands may run.
 func (r fileChecks) trust() error {
 	const follows = "no command of the repository runs"
 	if r.NoTrust != nil {
@@ -141,7 +142,8 @@ func (r fileChecks) trust() error {
 	}
 	if errors.Is(err, durable.ErrNotPrivate) || errors.Is(err, fs.ErrPermission) {
 		f := r.add(Blocks, "file", "", dir, err.Error(), follows, makePrivate(dir))
-		if found, err := durable.CheckDir(dir); found && err != nil { // a link or a file
+		// in place of the directory there is a link or a file
+		if found, err := durable.CheckDir(dir); found && err != nil {
 			f.by(moveAside(dir)).free = true
 		}
 	}

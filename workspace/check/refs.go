@@ -13,7 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// SessionOf returns the session that a ref belongs to, "" for none.
+// SessionOf returns the session that a branch or another ref of wfs belongs to, "" for none.
 func SessionOf(ref string) session.ID {
 	name, ok := strings.CutPrefix(ref, session.BranchPrefix)
 	if !ok {
@@ -30,7 +30,7 @@ func SessionOf(ref string) session.ID {
 	return id
 }
 
-// ourRefs checks every ref of wfs.
+// ourRefs reads all refs of wfs, and reports broken refs and missing ledgers.
 func (r *Report) ourRefs() error {
 	refs, broken, err := r.Repo.OurRefs(r.ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Report) ourRefs() error {
 	return r.lostLedgers()
 }
 
-// effects are the consequences of a broken ref, by a part of its name.
+// effects has the consequence of a broken ref, by a part of the ref's name. The first match applies.
 var effects = []struct{ part, follows string }{
 	{"refs/wfs-deleted/", "that deleted session cannot be restored"},
 	{"/ledger", "the session cannot be used"},
@@ -64,7 +64,7 @@ func (r *Report) brokenRef(b refs.BrokenRef) {
 	f := r.add(Blocks, "ref", id, b.Ref, strings.TrimPrefix(b.Err.Error(), b.Ref+": "), effects[i].follows, "")
 	to, from := r.formerly(b.Ref)
 	switch {
-	case to == "" && b.File == "": // it is readable, and the missing object may come back
+	case to == "" && b.File == "": // the ref can be read, but its object is missing: the object may still be restored
 		f.Next = fmt.Sprintf("git fsck, and git fetch REMOTE '+%s:%s' if another clone has it", b.Ref, b.Ref)
 	case to == "" && id != "" && !strings.Contains(b.Ref, "/rescue/"):
 		f.Next = "git fsck --lost-found, then git update-ref " + b.Ref + " COMMIT"
@@ -85,7 +85,8 @@ func (r *Report) brokenRef(b refs.BrokenRef) {
 	}
 }
 
-// formerly returns the last known position of a ref, and the source of that knowledge.
+// formerly returns the last known commit of a ref, and the source of that knowledge as text. Both are "" if nothing is
+// known.
 func (r *Report) formerly(ref string) (to session.Commit, from string) {
 	id := SessionOf(ref)
 	if id != "" && ref == session.LedgerOf(id) {
@@ -102,8 +103,8 @@ func (r *Report) formerly(ref string) (to session.Commit, from string) {
 	return "", ""
 }
 
-// newestLedger returns the newest ledger commit of a session known from sources other than its ref: the names of its
-// journals, and its backups.
+// newestLedger returns the newest commit of a session's ledger, found without the ledger's ref: the names of the
+// session's journals and its rescues refer to such commits. It returns "" if none is found.
 func (r *Report) newestLedger(id session.ID) session.Commit {
 	tips, err := r.Files.Session(id).Tips()
 	if err != nil {
@@ -124,15 +125,15 @@ func (r *Report) newestLedger(id session.ID) session.Commit {
 	return newest
 }
 
-// lostLedgers reports sessions without a ledger of which this clone has journals or other refs. The user may have
-// removed the ledger on purpose, so the report only shows how to restore it.
+// lostLedgers reports sessions whose ledger is missing, although this clone has journals or other refs of them. The
+// user may have removed the ledger on purpose, so there is no repair, only a command that restores it.
 func (r *Report) lostLedgers() error {
 	driven, err := r.Files.Sessions()
 	if err != nil {
 		return nil //nolint:nilerr // reported among the files
 	}
 	known := slices.Clone(driven)
-	for name := range r.refs { // a branch without a ledger, or a rescue
+	for name := range r.refs { // a session may have only a branch or a rescue
 		if id := SessionOf(name); id != "" && !slices.Contains(known, id) {
 			known = append(known, id)
 		}
@@ -143,7 +144,7 @@ func (r *Report) lostLedgers() error {
 		if r.tips[id] != "" || said || r.Deleted(r.ctx, id) {
 			continue
 		}
-		// with only rescues left, it was deleted permanently
+		// if only rescues exist, the session was deleted permanently
 		if !slices.Contains(driven, id) && r.refs[session.BranchOf(id)] == "" {
 			continue
 		}
@@ -155,8 +156,8 @@ func (r *Report) lostLedgers() error {
 	return nil
 }
 
-// loggedRefs reports refs, except those of sessions, that have a reflog but do not exist: git itself removes the reflog
-// of a ref that it deletes.
+// loggedRefs reports refs that have a reflog but do not exist. git removes the reflog of a ref that it deletes, so such
+// a ref was lost. Refs of sessions are left to other checks.
 func (r *Report) loggedRefs() error {
 	gone := r.Repo.LoggedRefs(r.ctx)
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
@@ -169,7 +170,7 @@ func (r *Report) loggedRefs() error {
 	return nil
 }
 
-// objects checks that all objects reachable from refs of wfs exist.
+// objects checks that all objects reachable from refs of wfs exist and are readable.
 func (r *Report) objects() error {
 	names := slices.Sorted(maps.Keys(r.refs))
 	lost, err := r.Repo.Lost(r.ctx, names)
@@ -190,7 +191,7 @@ func (r *Report) objects() error {
 	return nil
 }
 
-// operations reads this work tree's operation log.
+// operations checks that this work tree's operation log can be read.
 func (r *Report) operations() error {
 	_, damage, err := r.Repo.OpLog(r.ctx, r.Repo.Worktree())
 	where := "refs/wfs-ops/" + r.Repo.Worktree()
@@ -199,7 +200,7 @@ func (r *Report) operations() error {
 		r.add(Warns, "ref", "", where, "a newer wfs wrote it", "wfs undo does not work here", "install a newer wfs")
 	case err != nil:
 		return err
-	case damage != nil && !errors.Is(damage, refs.ErrBrokenRef): // else reported about the ref
+	case damage != nil && !errors.Is(damage, refs.ErrBrokenRef): // a broken ref was reported before
 		r.add(Warns, "ref", "", where, "cannot be read: "+damage.Error(),
 			"wfs undo has no earlier history; the next operation starts a new log on top of this one", "")
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// sessionChecks check sessions.
+// sessionChecks has the checks of sessions.
 type sessionChecks struct{ fileChecks }
 
-// sessions reads every session from its first event to its last.
+// sessions checks every session: its history from the first event to the last, its journal and its branch.
 func (r sessionChecks) sessions() error {
 	for _, id := range slices.Sorted(maps.Keys(r.tips)) {
 		r.progress("checking session " + string(id))
@@ -61,7 +61,7 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 	return r.branch(id, tip)
 }
 
-// journal checks that the events since the ledger's tip exist and fit.
+// journal checks that the events in a session's journal can follow the events in its ledger.
 func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 	events, _, err := r.Files.Session(id).Peek(tip)
 	if err != nil {
@@ -82,8 +82,8 @@ func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
 	return nil
 }
 
-// branch checks the position of a session's branch. A person has deleted, renamed or rewritten it on purpose, so it is
-// never restored automatically.
+// branch checks where a session's branch points. If it was deleted, renamed or rewritten, a person did that on purpose,
+// so it is not restored automatically.
 func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	name := session.BranchOf(id)
 	v, err := r.Engine.Load(r.ctx, id, tip)
@@ -93,7 +93,7 @@ func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 	s := &v.Session
 	c := s.At(s.Current)
 	if c == nil || s.Status.Final() || slices.ContainsFunc(r.Findings, func(f *Finding) bool { return f.Where == name }) {
-		return nil // or reported about the ref
+		return nil // the session needs no branch, or the branch's ref was reported already
 	}
 	at := r.refs[name]
 	if at == "" {
@@ -101,7 +101,8 @@ func (r sessionChecks) branch(id session.ID, tip session.Commit) error {
 			checkpoint.BranchGone(s).Hint)
 		return nil
 	}
-	if below, err := r.Repo.IsAncestor(r.ctx, c.Code, at); err == nil && !below { // else reported about the objects
+	// an error was reported by another check
+	if below, err := r.Repo.IsAncestor(r.ctx, c.Code, at); err == nil && !below {
 		r.add(Warns, "branch", id, name,
 			fmt.Sprintf("was moved to %s, which is not built on checkpoint %d", at.Short(), c.Number),
 			"the next checkpoint joins both", fmt.Sprintf("nothing, or wfs resume %s@%d", id, c.Number))

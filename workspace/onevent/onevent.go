@@ -1,4 +1,4 @@
-// Package onevent runs the user's on-event command during a run.
+// Package onevent runs the user's on-event command when something happens during a run that a person should know about.
 package onevent
 
 import (
@@ -18,26 +18,28 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// timeLimit limits one run of the on-event command, and thereby the delay at the end of wfs.
+// timeLimit is the time limit of one on-event command. wfs waits for the command when it ends, so it also limits that
+// delay.
 const timeLimit = 10 * time.Second
 
-// Commands runs the on-event command. Its failures do not affect the run.
+// Commands runs the on-event command. Failures of the command do not affect the run of the session.
 type Commands struct {
 	work    *workspace.Workspace
 	say     func(string)
 	bell    func()
-	Quiet   atomic.Bool // suppress warnings
+	Quiet   atomic.Bool // print no warnings
 	running sync.WaitGroup
 	trouble sync.Once
 }
 
-// New returns Commands that print warnings with say. If the command prints a bell character, bell is called, because
-// the command has no terminal.
+// New returns Commands that print warnings with `say`. They call `bell` if the command prints a bell character, because
+// the command itself has no terminal.
 func New(work *workspace.Workspace, say func(string), bell func()) *Commands {
 	return &Commands{work: work, say: say, bell: bell}
 }
 
-// Start starts the command, if one is configured, without waiting for it. gets returns its input and variables.
+// Start starts the on-event command, if one is configured, and does not wait for its end. `gets` returns the command's
+// input and environment variables.
 func (o *Commands) Start(gets func() (input []byte, vars []string, err error)) {
 	command, env, err := configured(context.Background(), o.work)
 	if err != nil {
@@ -74,7 +76,7 @@ func (o *Commands) Start(gets func() (input []byte, vars []string, err error)) {
 	})
 }
 
-// warn reports only the first failure: a command usually fails each time for the same reason.
+// warn prints a warning, but only for the first failure: usually the command fails each time for the same reason.
 func (o *Commands) warn(err error) {
 	o.trouble.Do(func() {
 		if !o.Quiet.Load() {
@@ -83,18 +85,19 @@ func (o *Commands) warn(err error) {
 	})
 }
 
-// Wait waits for commands that are still running, within their time limit.
+// Wait waits until all started commands have ended or reached their time limit.
 func (o *Commands) Wait() { o.running.Wait() }
 
-// configured reads the command from the current files, because it concerns the user and not the work. While the files
-// below .wfs/ are not trusted, or cannot be read, only the user's own file counts.
+// configured returns the on-event command from the current configuration files, not from a pinned plan, because it is
+// about the user and not about the work. If the files below .wfs/ are not trusted or cannot be read, it returns the
+// command of the user's own file.
 func configured(ctx context.Context, work *workspace.Workspace) (workflows.Command, []string, error) {
 	list, err := work.Rules(ctx)
 	var all *workflows.Settings
 	if err == nil {
 		all, err = work.Settings(list)
 	}
-	if err == nil && !all.Config.OnEvent.IsZero() { // it does not run before the user has trusted it
+	if err == nil && !all.Config.OnEvent.IsZero() { // the repository's command must be trusted before it runs
 		err = work.MustTrust(list)
 	}
 	if err == nil {
@@ -110,10 +113,10 @@ func configured(ctx context.Context, work *workspace.Workspace) (workflows.Comma
 	return own.Config.OnEvent, own.Config.Env, err
 }
 
-// desktop are the variables by which a command finds the user's display.
+// desktop has environment variables that a command needs to reach the user's display or terminal.
 var desktop = []string{"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "TMUX", "STY"}
 
-// environ returns the environment of an on-event command.
+// environ returns the environment variables of the on-event command.
 func environ(all, extra []string) []string {
 	var env []string
 	for _, entry := range process.DefaultEnv(all, append(desktop[:len(desktop):len(desktop)], extra...)) {
@@ -124,7 +127,7 @@ func environ(all, extra []string) []string {
 	return env
 }
 
-// lastBytes keeps the end of its input.
+// lastBytes is a writer that keeps only the last 4 KiB.
 type lastBytes struct{ data []byte }
 
 func (l *lastBytes) Write(p []byte) (int, error) {

@@ -19,9 +19,9 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// BaseRuns caches the results of gates on a base, so that `wfs new` does not repeat the gates that `wfs init` has just
-// run. The files are in the user's state directory, next to the trust store. Processes of an agent could write there,
-// so the cache is not read while a run drives a session, and it is removed after a run.
+// BaseRuns caches the results of gates on a base, so that `wfs new` does not run the gates again that `wfs init` has
+// just run. The files are in the user's state directory, next to the trust store. An agent's processes could write
+// there, so the cache is not read while a run drives a session, and it is deleted after a run.
 type BaseRuns struct {
 	work *workspace.Workspace
 	plan workflows.Plan
@@ -31,11 +31,12 @@ type BaseRuns struct {
 func (r *Rooms) BaseRuns(plan workflows.Plan) *BaseRuns { return &BaseRuns{r.work, plan} }
 
 const (
-	baseRunsKept = 24 * time.Hour // installed packages may change later
-	maxBaseRun   = 64 << 20       // bytes
+	// after this time a result is not used any more, because installed packages may have changed
+	baseRunsKept = 24 * time.Hour
+	maxBaseRun   = 64 << 20 // maximum size of a file in bytes
 )
 
-// Dir returns the directory for this repository, "" if there is no place for it.
+// Dir returns the directory of the cache for this repository, "" if there is no state directory.
 func (b *BaseRuns) Dir() string {
 	state, err := b.work.Env.StateDir()
 	if err != nil {
@@ -45,8 +46,9 @@ func (b *BaseRuns) Dir() string {
 	return filepath.Join(state, "base", hex.EncodeToString(sum[:8]))
 }
 
-// file returns the file name for the run of a gate on a tree. It covers everything known that the result depends on.
-// The configuration in the work tree is not part of that, but the command is.
+// file returns the path of the cached result of a gate on a tree. The name is a digest of everything known that the
+// result depends on, so a changed dependency leads to another file. The files below .wfs/ are not included, but the
+// gate's command is.
 func (b *BaseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree) string {
 	repo := b.work.Repo
 	content, err := repo.WithoutRules(ctx, tree)
@@ -64,7 +66,7 @@ func (b *BaseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree
 	return filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
-// Read returns an earlier run of a gate on a tree, nil for none.
+// Read returns the cached result of a gate on a tree, nil if there is none that can be used.
 func (b *BaseRuns) Read(ctx context.Context, g workflows.Gate, tree session.Tree) *gate.BaseRun {
 	data, err := durable.ReadFile(b.file(ctx, g, tree), maxBaseRun)
 	run := baseRun{}
@@ -80,7 +82,7 @@ type baseRun struct {
 	gate.BaseRun
 }
 
-// Write caches a run. Errors are ignored: the gate then runs again.
+// Write caches the result of a gate on a tree. It ignores errors: without a cached result, the gate runs again.
 func (b *BaseRuns) Write(ctx context.Context, g workflows.Gate, tree session.Tree, run gate.BaseRun) {
 	file := b.file(ctx, g, tree)
 	data, err := json.Marshal(baseRun{b.work.Env.Now().Unix(), run})
@@ -90,7 +92,7 @@ func (b *BaseRuns) Write(ctx context.Context, g workflows.Gate, tree session.Tre
 	_ = durable.WriteCache(file, data, 0o600)
 }
 
-// Forget removes all cached runs.
+// Forget deletes all cached results for this repository.
 func (b *BaseRuns) Forget() {
 	if dir := b.Dir(); dir != "" {
 		_ = os.RemoveAll(dir)

@@ -17,21 +17,21 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// Packages says which installed packages gates run with.
+// Packages says which installed packages a gate in a clean tree gets.
 type Packages struct {
-	Judged session.Tree // its manifests define them
-	Fresh  bool         // use the current packages of the work tree: a person has approved them
-	Cold   bool         // without files that earlier gates left there
+	Judged session.Tree // the packages are those that the manifests of this tree require
+	Fresh  bool         // use the packages that are installed in the work tree now, because a person has approved them
+	Cold   bool         // start without the files that earlier gates left in the clean tree
 
-	note note // of a session: the packages that its work began with, by the digest of its manifests
+	note note // the session's record of the packages with which its work began, by the digest of their manifests
 }
 
-// Packages returns the packages for the gates of a run.
+// Packages returns the packages for gates of a run that judge the tree `judged`.
 func (r *Rooms) Packages(runDir string, judged session.Tree, fresh bool) Packages {
 	return Packages{Judged: judged, Fresh: fresh, note: r.note(runDir, "packages")}
 }
 
-// CleanTree makes a clean tree for the gates of a plan.
+// CleanTree makes a clean tree with the files of `tree`, in which gates of a plan can run.
 func (r *Rooms) CleanTree(ctx context.Context, plan workflows.Plan, in Packages,
 	tree session.Tree) (session.CleanTree, error) {
 	c, err := r.setUpRoom(ctx, plan, in.Cold, tree)
@@ -56,8 +56,8 @@ func (r *Rooms) CleanTree(ctx context.Context, plan workflows.Plan, in Packages,
 	return *c, nil
 }
 
-// setUpRoom makes a clean tree in which `worktree: setup` has run, nil if the plan has no set-up. A failed set-up says
-// nothing about the tree: it is reported, and the result is nil.
+// setUpRoom makes a clean tree in which the configured `worktree: setup` has run. It returns nil if the plan has no
+// set-up, or if the set-up fails: the failure is reported, but says nothing about the judged tree.
 func (r *Rooms) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	tree session.Tree) (*session.CleanTree, error) {
 	if plan.Setup.IsZero() {
@@ -84,7 +84,7 @@ func (r *Rooms) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	return nil, nil
 }
 
-// copiedTree makes a clean tree with packages copied from the work tree.
+// copiedTree makes a clean tree with packages that are copied from the work tree.
 func (r *Rooms) copiedTree(ctx context.Context, plan workflows.Plan, in Packages,
 	tree session.Tree) (*session.CleanTree, error) {
 	key, err := r.work.Repo.Rooms.Installing(ctx, in.Judged)
@@ -94,7 +94,9 @@ func (r *Rooms) copiedTree(ctx context.Context, plan workflows.Plan, in Packages
 	packages, known := in.note.read(key)
 	if !known || in.Fresh {
 		if !plan.Setup.IsZero() && !in.Fresh && len(in.note.text()) > 0 {
-			return nil, session.ErrOtherPackages // the packages that manifests now require could not be installed
+			// the set-up could not install the packages that the manifests now require, and a copy would have other
+			// packages
+			return nil, session.ErrOtherPackages
 		}
 		if packages, err = r.work.Repo.Rooms.PackagesDigest(ctx, in.Judged); err != nil {
 			return nil, err
@@ -115,8 +117,8 @@ func (r *Rooms) copiedTree(ctx context.Context, plan workflows.Plan, in Packages
 	return c, nil
 }
 
-// KeepPackages copies the installed packages before an agent starts, unless there is a copy for the current manifests.
-// Gates in clean trees run with this copy, regardless of later changes.
+// KeepPackages copies the installed packages before an agent starts, unless there is a copy for the current manifests
+// already. Gates in clean trees use this copy, so that packages which the agent changes later have no effect on them.
 func (r *Rooms) KeepPackages(ctx context.Context, run session.RunRequest, say func(string)) error {
 	in := r.Packages(run.RunDir, run.Started.Tree, false)
 	if run.Plan.Unproven {
@@ -148,7 +150,7 @@ func (r *Rooms) KeepPackages(ctx context.Context, run session.RunRequest, say fu
 	return err
 }
 
-// key identifies the rooms of a repository with the same installed packages.
+// key returns an identifier for the rooms of this repository that have the same installed packages.
 func (r *Rooms) key(installed string) string {
 	sum := sha256.Sum256([]byte(r.work.Repo.CommonDir() + "\x00" + installed))
 	return hex.EncodeToString(sum[:6])

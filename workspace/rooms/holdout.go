@@ -9,12 +9,13 @@ import (
 	"github.com/wfs-dev/wfs/internal/holdout"
 )
 
-// roomHoldout is a file next to a clean tree that contains hold-out tests.
+// roomHoldout is the name of a marker file next to a clean tree. It exists while the clean tree contains hold-out
+// tests.
 const roomHoldout = "holdout"
 
 func holdoutMark(dir string) string { return filepath.Join(filepath.Dir(dir), roomHoldout) }
 
-// LayHoldout adds hold-out tests to the clean tree in a directory.
+// LayHoldout adds hold-out tests to the clean tree in a directory, and marks the directory before.
 func LayHoldout(dir string, pack holdout.Pack) error {
 	if err := durable.WriteFile(holdoutMark(dir), nil, 0o600); err != nil {
 		return err
@@ -24,11 +25,11 @@ func LayHoldout(dir string, pack holdout.Pack) error {
 	return err
 }
 
-// HoldoutGone records that the clean tree in a directory was rebuilt without hold-out tests.
+// HoldoutGone removes the mark of a clean tree that was rebuilt without hold-out tests.
 func HoldoutGone(dir string) { _ = os.Remove(holdoutMark(dir)) }
 
-// ClearHoldouts removes clean trees of this repository that still contain hold-out tests, for instance after a process
-// was killed.
+// ClearHoldouts removes clean trees of this repository that still contain hold-out tests, for instance because a
+// process was killed: agents must not see those tests.
 func (r *Rooms) ClearHoldouts() {
 	dir, err := r.Dir()
 	if err != nil {

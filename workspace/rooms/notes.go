@@ -15,17 +15,18 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// note is a small file of a session: a line for each key, with a blank and a value. The agent could write to it, so
-// this process keeps the content that it has first read or written.
+// note is a small file of a session that maps keys to values: each line has a key, a blank and a value. The agent could
+// change the file, so this process only trusts the content that it has first read or written itself.
 type note struct {
-	known map[string][]byte // by path
+	known map[string][]byte // content by path
 	file  string
 }
 
-// maxNote is the maximum size of a note in bytes. It has a line of about 110 for each gate, or set of manifests.
+// maxNote is the maximum size of a note in bytes. A note has a line of about 110 bytes for each gate or set of
+// manifests.
 const maxNote = 1 << 20
 
-// note returns a note of the session of a run.
+// note returns the note with this name of the session that a run belongs to.
 func (r *Rooms) note(runDir, name string) note { return note{r.notes, BesideRuns(runDir, name)} }
 
 func (n note) text() []byte {
@@ -60,7 +61,7 @@ func (n note) write(key, value string) error {
 	return n.save()
 }
 
-// save writes the note to the session's directory, if that exists.
+// save writes the note to the session's directory, if that directory exists.
 func (n note) save() error {
 	if _, err := os.Stat(filepath.Dir(n.file)); err != nil || len(n.text()) == 0 {
 		return nil
@@ -68,18 +69,18 @@ func (n note) save() error {
 	return durable.WriteCache(n.file, n.text(), 0o600)
 }
 
-// BesideRuns returns the path of a file of the session of a run.
+// BesideRuns returns the path of a file in the directory of the session that a run belongs to.
 func BesideRuns(runDir, name string) string {
 	return filepath.Join(filepath.Dir(filepath.Dir(runDir)), name)
 }
 
-// roomNote has a line for each gate and everything that its result depends on.
+// roomNote is a note about gates in clean trees. A key stands for a gate and everything that its result depends on.
 type roomNote struct {
 	note
 	plan string
 }
 
-// GateNote returns what a session has recorded about its gates in rooms.
+// GateNote returns the session's record of which gates can run in clean trees.
 func (r *Rooms) GateNote(plan workflows.Plan, runDir string) gate.RoomNote {
 	_, gates := plans.Encode(&workflows.Plan{Baseline: plan.Baseline, Setup: plan.Setup, Provide: plan.Provide,
 		Env: plan.Env})
@@ -95,8 +96,8 @@ func (n *roomNote) Read(gate string) (why string, known bool) { return n.read(n.
 
 func (n *roomNote) Write(gate, why string) error { return n.write(n.key(gate), why) }
 
-// Mend returns a setting that installs the packages of a project in clean trees, "" if there is one already or none is
-// known.
+// Mend returns a setting that would install the project's packages in clean trees. It returns "" if the plan has such a
+// setting already, or if none is known for the project.
 func (r *Rooms) Mend(plan workflows.Plan) string {
 	if !plan.Setup.IsZero() {
 		return ""

@@ -1,9 +1,9 @@
-// Package rooms keeps the clean trees of a repository and its sessions, in which gates run.
+// Package rooms keeps the clean trees of a repository, in which gates run.
 //
-// Clean trees are in rooms, which the sessions of a repository share, one gate at a time each. Rooms are in the user's
-// state directory, because tools that search parent directories for packages, modules or configuration must not find
-// those of the work tree. The directory of the tree has the repository's name, because some tools use it as the
-// project's name.
+// A clean tree is in a room: a directory that the sessions of a repository share, but that only one gate uses at a
+// time. Rooms are in the user's state directory, because tools that search parent directories for packages, modules or
+// configuration must not find those of the work tree. In the room, the directory with the clean tree has the
+// repository's name, because some tools use it as the project's name.
 package rooms
 
 import (
@@ -31,39 +31,39 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// cleanFor is the file next to a clean tree with the time of its last use, in Unix seconds, and its owner: the path of
-// the repository's common git directory.
+// cleanFor is the name of a file next to a clean tree. It has the time of the tree's last use (Unix time) and its
+// owner: the path of the repository's common git directory.
 const cleanFor = "for"
 
-// roomLock is the lock file next to each clean tree. The session that uses the tree holds it.
+// roomLock is the name of a lock file next to a clean tree. The session that uses the clean tree holds the lock.
 const roomLock = "lock"
 
 const (
-	sameRooms = 3 // with the same packages: for sessions that judge at the same time
-	maxRooms  = 6 // of one repository; the least recently used are removed first
+	sameRooms = 3 // maximum number of rooms with the same packages, for sessions that judge at the same time
+	maxRooms  = 6 // maximum number of rooms of one repository; the least recently used ones are removed first
 
-	roomWait = 200 * time.Millisecond // before looking for a free room again
+	roomWait = 200 * time.Millisecond // pause before looking for a free room again
 )
 
-// Rooms are the rooms that this process uses.
+// Rooms has the rooms that this process uses.
 type Rooms struct {
 	work   *workspace.Workspace
-	runner func() *agent.Runner     // of set-ups
-	held   map[string]*durable.Lock // by name; released after a judgement
-	failed map[string]error         // set-ups that failed, to not try them again
-	notes  map[string][]byte        // of sessions, by path
+	runner func() *agent.Runner     // makes a runner for set-ups
+	held   map[string]*durable.Lock // locks of rooms by name; they are released after a judgement
+	failed map[string]error         // set-ups that failed, by key; they are not tried again
+	notes  map[string][]byte        // contents of notes, by path
 
-	// Made is called after a new room was made. It may be nil.
+	// Made is called after a new room was made, with the time that this took. It may be nil.
 	Made func(dir string, took time.Duration)
 }
 
-// New returns the rooms of a repository, none of them in use.
+// New returns the rooms of a repository. It locks none of them yet.
 func New(work *workspace.Workspace, runner func() *agent.Runner) *Rooms {
 	return &Rooms{work: work, runner: runner, held: map[string]*durable.Lock{}, failed: map[string]error{},
 		notes: map[string][]byte{}}
 }
 
-// Leave releases the rooms of a judgement for other sessions.
+// Leave releases the rooms that were used for a judgement, so that other sessions can use them.
 func (r *Rooms) Leave() {
 	for name, lock := range r.held {
 		lock.Release()
@@ -71,13 +71,14 @@ func (r *Rooms) Leave() {
 	}
 }
 
-// setUpFailed reports a failed set-up, and prevents another attempt.
+// setUpFailed reports a failed set-up, and records it so that it is not tried again.
 func (r *Rooms) setUpFailed(key string, err error) {
 	r.failed[key] = err
 	r.work.Front.Note("gates cannot run where worktree: setup has run: %s", safetext.Line(err.Error(), 300))
 }
 
-// room makes a clean tree in a free room with a key. It waits for one if necessary.
+// room makes a clean tree in a free room for `key`, which stands for the installed packages. It waits until a room is
+// free.
 func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q room.Request,
 	setUp func(dir string) error) (*session.CleanTree, error) {
 	var err error
@@ -103,7 +104,7 @@ func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q roo
 	return &c, err
 }
 
-// await locks a room with a key, and waits if all are taken.
+// await locks a free room for a key. If all are in use, it waits until one is free.
 func (r *Rooms) await(ctx context.Context, key string) (name, dir string, err error) {
 	name, dir, err = r.enter(key)
 	for err == nil && name == "" {
@@ -117,7 +118,8 @@ func (r *Rooms) await(ctx context.Context, key string) (name, dir string, err er
 	return name, dir, err
 }
 
-// enter locks a free room with a key. The name is "" if all are taken.
+// enter locks a free room for a key, and returns its name and the directory for the clean tree. The name is "" if all
+// rooms for the key are in use.
 func (r *Rooms) enter(key string) (name, dir string, err error) {
 	all, err := r.Dir()
 	if err != nil {
@@ -140,7 +142,7 @@ func (r *Rooms) enter(key string) (name, dir string, err error) {
 	return "", "", nil
 }
 
-// lock locks a room for this session.
+// lock locks a room for this process, unless it is locked for it already.
 func (r *Rooms) lock(name, above string) error {
 	if r.held[name] != nil {
 		return nil
@@ -155,7 +157,7 @@ func (r *Rooms) lock(name, above string) error {
 	return err
 }
 
-// setUpIn runs the set-up in a room.
+// setUpIn runs the plan's set-up in the directory of a clean tree.
 func (r *Rooms) setUpIn(ctx context.Context, plan workflows.Plan, dir string) error {
 	c := session.CleanTree{Root: dir, Live: []string{r.work.Repo.Root()}}
 	runner := r.runner()
@@ -168,14 +170,15 @@ func (r *Rooms) setUpIn(ctx context.Context, plan workflows.Plan, dir string) er
 			RunDir: filepath.Dir(dir), RunID: "room-" + filepath.Base(filepath.Dir(dir))})
 }
 
-// SetUp runs a set-up and reports it. Its output goes to its log.
+// SetUp runs a set-up command and reports that it has begun. The command's output goes to its log.
 func SetUp(ctx context.Context, what string, r *agent.Runner, req agent.SetupRequest) error {
 	r.Report(what + ": " + safetext.Line(req.Command.Text(), 200) + " …")
 	r.Report = nil
 	return r.Setup(ctx, req)
 }
 
-// trim makes space for one more room: it removes the least recently used rooms of this repository that no session uses.
+// trim removes rooms of this repository, so that another one can be made within the maximum. It removes the least
+// recently used ones that no session is using.
 func (r *Rooms) trim(except string) error {
 	entries, err := os.ReadDir(filepath.Dir(except))
 	if err != nil {
@@ -199,7 +202,7 @@ func (r *Rooms) trim(except string) error {
 	return nil
 }
 
-// Remove removes a clean tree's directory, unless a session is using it.
+// Remove removes a room with its clean tree. If a session is using it, the error is durable.ErrLocked.
 func (r *Rooms) Remove(path string) error {
 	if _, err := os.Lstat(filepath.Join(path, roomLock)); err == nil && r.held[filepath.Base(path)] == nil {
 		lock, err := durable.TryLock(filepath.Join(path, roomLock), nil)
@@ -211,19 +214,20 @@ func (r *Rooms) Remove(path string) error {
 	return errors.Join(r.work.Repo.Rooms.Forget(filepath.Base(path)), durable.RemoveTree(path))
 }
 
-// Dir returns the directory of all rooms.
+// Dir returns the directory that contains all rooms.
 func (r *Rooms) Dir() (string, error) {
 	state, err := r.work.Env.StateDir()
 	return filepath.Join(state, "clean"), err
 }
 
-// use records the time of use of the clean tree below a directory.
+// use records the current time as the last use of the clean tree in a room.
 func (r *Rooms) use(above string) error {
 	text := fmt.Appendf(nil, "%d %s\n", r.work.Env.Now().Unix(), r.work.Repo.CommonDir())
 	return durable.WriteCache(filepath.Join(above, cleanFor), text, 0o600)
 }
 
-// Used returns when a clean tree was last used, in Unix seconds, and the repository that owns it.
+// Used returns when the clean tree in a room was last used (Unix time), and the repository that owns it. It returns
+// false if that is not recorded.
 func Used(above string) (used int64, whose string, ok bool) {
 	owner, err := os.ReadFile(filepath.Join(above, cleanFor))
 	when, whose, ok := strings.Cut(strings.TrimSuffix(string(owner), "\n"), " ")
@@ -231,12 +235,12 @@ func Used(above string) (used int64, whose string, ok bool) {
 	return used, whose, ok && err == nil && bad == nil
 }
 
-// Unused lists clean trees of this repository that were not used since a time, and those of repositories that no longer
-// exist.
+// Unused returns the rooms of this repository that were not used since a time, and such rooms of repositories that no
+// longer exist.
 func (r *Rooms) Unused(since time.Time) (paths []string) {
 	all, err := r.Dir()
 	if err != nil {
-		return nil // there is no place for them
+		return nil // without a state directory there are no rooms
 	}
 	entries, _ := os.ReadDir(all)
 	for _, e := range entries {
@@ -245,7 +249,8 @@ func (r *Rooms) Unused(since time.Time) (paths []string) {
 		if !ok || !time.Unix(used, 0).Before(since) {
 			continue
 		}
-		if _, err := os.Lstat(whose); err != nil || whose == r.work.Repo.CommonDir() { // else the owner's gc removes it
+		// rooms of another existing repository are left to the gc of that one
+		if _, err := os.Lstat(whose); err != nil || whose == r.work.Repo.CommonDir() {
 			paths = append(paths, path)
 		}
 	}

@@ -12,9 +12,10 @@ import (
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
-// rescues finds old rescues, including those of deleted sessions. A rescue is removed only if all its content exists
-// elsewhere for as long as the session does: its files in a checkpoint, staged content, the commits that HEAD was on,
-// and bytes that git converts. No operation that can be undone or redone may name it.
+// rescues finds old rescues (saved files that were in no commit), including those of deleted sessions. A rescue is
+// removed only if all its content also exists elsewhere for as long as the session exists: its files in a checkpoint,
+// its staged content, the commits that HEAD was on, and bytes that git converts. A rescue that an undo or redo may need
+// is kept.
 func (g *Search) rescues(ctx context.Context) error {
 	refs, err := g.Repo.RefsBelow(ctx, strings.TrimSuffix(session.RefPrefix, "/"))
 	if err != nil {
@@ -65,8 +66,8 @@ func (g *Search) rescues(ctx context.Context) error {
 	return nil
 }
 
-// namedRescues returns the rescues named by operations that can be undone or redone, in any work tree, with the reason
-// to keep each.
+// namedRescues returns the rescues that undoing or redoing an operation would need, in any work tree. The value is the
+// reason to keep the rescue.
 func (g *Search) namedRescues(ctx context.Context) (map[string]string, error) {
 	trees, err := g.Repo.OpLogs(ctx)
 	named := map[string]string{}

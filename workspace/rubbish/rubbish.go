@@ -24,35 +24,35 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
-// Item is one thing that `wfs gc` can remove, or that it keeps although it is old.
+// Item is one thing that `wfs gc` can remove, or an old one that it keeps for a reason.
 type Item struct {
 	Kind    string     `json:"kind"` // logs, rescue, auto-save, deleted, left-over
 	Session session.ID `json:"session,omitempty"`
-	What    string     `json:"what"`            // for people
-	Bytes   int64      `json:"bytes"`           // of files
-	Objects int64      `json:"objects"`         // bytes that git can free later
+	What    string     `json:"what"`            // description for people
+	Bytes   int64      `json:"bytes"`           // size of the files in bytes
+	Objects int64      `json:"objects"`         // size of the objects in bytes that git can free later
 	Refs    []string   `json:"refs,omitempty"`  // refs to remove
 	Paths   []string   `json:"paths,omitempty"` // directories to remove
-	Kept    string     `json:"kept,omitempty"`  // why it is kept
+	Kept    string     `json:"kept,omitempty"`  // reason to keep it, "" if it can be removed
 
-	outside bool // the paths are not below the clone's own directory
+	outside bool // the paths are not in the directory .git/wfs of this clone
 }
 
-// Search looks for everything that was not used since a time.
+// Search finds everything that was not used since a time, and that can be removed.
 type Search struct {
 	*workspace.Workspace
 	Rooms    *rooms.Rooms
-	Holdouts holdout.Store // "": there is no place for them
+	Holdouts holdout.Store // "" if there is no state directory
 	Before   time.Time
 	Ago      func(time.Time) string
 
 	sessions map[session.ID]session.Commit
 	deleted  []workspace.Deleted
-	held     map[session.ID]string // by session, why it cannot be locked
+	held     map[session.ID]string // by session, why it cannot be locked; "" if it is locked
 	found    []Item
 }
 
-// Find lists the items to remove, and those that are kept although they are old.
+// Find returns the items that can be removed, and old items that must be kept.
 func (g *Search) Find(ctx context.Context) (list []Item, err error) {
 	g.held = map[session.ID]string{"": ""}
 	if g.sessions, err = g.Repo.Sessions(ctx); err != nil {
@@ -76,7 +76,8 @@ func (g *Search) Find(ctx context.Context) (list []Item, err error) {
 	return g.found, nil
 }
 
-// owns reports whether a session of this repository, or another repository, needs a copy of hold-out tests.
+// owns reports whether a copy of hold-out tests is still needed: by a session of this repository, or by another
+// repository that still exists. `owner` names the repository and the session.
 func (g *Search) owns(owner string) bool {
 	repo, id, _ := strings.Cut(owner, "\t")
 	if repo != g.Repo.CommonDir() {
@@ -88,7 +89,7 @@ func (g *Search) owns(owner string) bool {
 
 func (g *Search) young(seconds int64) bool { return !time.Unix(seconds, 0).Before(g.Before) }
 
-// add adds an item of a session, "" for none, with directories to remove.
+// add adds an item with directories to remove. `id` is the session that it belongs to, "" for none.
 func (g *Search) add(r Item, id session.ID, kind, what string, dirs ...registry.Litter) {
 	r.Kind, r.Session, r.What = kind, id, what
 	for _, l := range dirs {
@@ -106,7 +107,7 @@ func (g *Search) runs(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(g.sessions)) {
 		v, err := g.View(ctx, id)
 		if err != nil {
-			continue // an unreadable session is left to a person, with all its files
+			continue // a session that cannot be read may need repair by a person, so all its files are kept
 		}
 		keep := []string{"baseline", v.Session.LastRun, v.Session.Started}
 		if v.Session.Status.Final() {
@@ -124,7 +125,7 @@ func (g *Search) runs(ctx context.Context) error {
 	return nil
 }
 
-// autoSaves finds auto-saves that are stale because the session has continued.
+// autoSaves finds old auto-saves that are stale: their session has a newer checkpoint or another newer turn.
 func (g *Search) autoSaves(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(g.sessions)) {
 		auto, err := g.Repo.Auto(ctx, id)
@@ -157,7 +158,8 @@ func (g *Search) deletedSessions(ctx context.Context) error {
 			return err
 		}
 		r := Item{Refs: slices.Sorted(maps.Keys(refs))}
-		slices.SortStableFunc(r.Refs, func(x, y string) int { // the ledger last: until then it can be restored
+		// remove the ledger last: as long as it exists, the session can be restored
+		slices.SortStableFunc(r.Refs, func(x, y string) int {
 			return cmp.Compare(rankOf(x), rankOf(y))
 		})
 		if r.Objects, err = g.Repo.Weight(ctx, r.Refs); err != nil {
@@ -166,7 +168,7 @@ func (g *Search) deletedSessions(ctx context.Context) error {
 		var dirs []registry.Litter
 		if left[d.ID]--; g.sessions[d.ID] != "" {
 			r.Kept = "the session exists again; if it was restored, wfs delete --restore " + string(d.ID) + " removes this"
-		} else if left[d.ID] == 0 { // no deletion with that name is left
+		} else if left[d.ID] == 0 { // this was the last deletion of a session of that name
 			l, _, err := g.Clone.Session(d.ID).Litter()
 			if err != nil {
 				return err
@@ -188,7 +190,7 @@ func rankOf(ref string) int {
 	return 0
 }
 
-// leftOvers finds directories of sessions that no longer exist.
+// leftOvers finds old directories in .git/wfs of sessions that no longer exist.
 func (g *Search) leftOvers(ctx context.Context) error {
 	known, err := g.Clone.Sessions()
 	if err != nil {
@@ -213,7 +215,7 @@ func (g *Search) leftOvers(ctx context.Context) error {
 	return nil
 }
 
-// workTrees finds directories of work trees that no longer exist.
+// workTrees finds old directories in .git/wfs of work trees that no longer exist.
 func (g *Search) workTrees(ctx context.Context) error {
 	trees, err := g.Repo.Worktrees(ctx)
 	if err != nil {
@@ -238,7 +240,7 @@ func number(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Remove removes one item. It returns why the item was kept, "" if it was removed.
+// Remove removes one item. If it must be kept, Remove returns the reason, otherwise "".
 func (g *Search) Remove(ctx context.Context, r Item) (kept string, err error) {
 	why, asked := g.held[r.Session]
 	if !asked {

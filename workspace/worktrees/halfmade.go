@@ -20,8 +20,9 @@ import (
 	"github.com/wfs-dev/wfs/workspace"
 )
 
-// Sweep handles work trees that a killed process was making or removing. It completes one whose session has begun, and
-// removes the remains of others. Its errors are reported, but do not fail the command.
+// Sweep handles work trees that a killed process was making or removing. If the session of such a work tree has begun
+// already, Sweep completes it; otherwise it removes the work tree's remains. Errors are reported, but the command
+// continues.
 func (t *Trees) Sweep(ctx context.Context, command string) {
 	list, err := t.Clone.HalfMade()
 	if err != nil {
@@ -33,7 +34,7 @@ func (t *Trees) Sweep(ctx context.Context, command string) {
 		l, err := t.Clone.Session(m.Session).Lock(who)
 		var held *registry.HeldError
 		if errors.As(err, &held) {
-			continue // another process is working on it
+			continue // another process is making or removing it
 		}
 		if err == nil {
 			err = t.settle(context.WithoutCancel(ctx), m, who)
@@ -69,13 +70,13 @@ func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Ho
 	return t.settleUnborn(ctx, m, who)
 }
 
-// settleTrash decides about a work tree that a process was about to rename when it was killed. untouched says that the
-// process had not changed it, and that it stays.
+// settleTrash handles a work tree that a process was about to rename to its trash name (a hidden name, under which it
+// is then deleted) when it was killed. `untouched` says that nothing had been changed, so the work tree stays.
 func (t *Trees) settleTrash(m registry.HalfMade) (_ registry.HalfMade, untouched bool, err error) {
 	if m.Trash == "" || m.Moved {
 		return m, false, nil
 	}
-	moved, err := t.judgeTrash(m) // killed right after the rename
+	moved, err := t.judgeTrash(m) // the process may have been killed right after the rename
 	if err != nil || moved.Moved {
 		return moved, false, err
 	}
@@ -83,11 +84,11 @@ func (t *Trees) settleTrash(m registry.HalfMade) (_ registry.HalfMade, untouched
 		t.Front.Note("%s was to be removed, and nothing in it was touched: %s %s", m.Dir, removeCommand, m.Session)
 		return m, true, t.Clone.Session(m.Session).ForgetHalfMade()
 	}
-	m.Trash = "" // another process may have used it since: examine it again
+	m.Trash = "" // another process may have used the work tree since, so it is examined again
 	return m, false, nil
 }
 
-// settleMoved removes the remains of a work tree that has been renamed.
+// settleMoved removes the remains of a work tree that a killed process has renamed already.
 func (t *Trees) settleMoved(ctx context.Context, m registry.HalfMade) error {
 	_, gone := os.Lstat(m.Trash)
 	if err := t.endRemoval(ctx, m); err != nil {
@@ -99,7 +100,8 @@ func (t *Trees) settleMoved(ctx context.Context, m registry.HalfMade) error {
 	return nil
 }
 
-// settleUnborn removes a work tree whose session has not begun, unless a branch was checked out there.
+// settleUnborn removes a work tree whose session has not begun. It keeps a work tree in which the user has checked out
+// a branch since.
 func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
 	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
@@ -115,7 +117,7 @@ func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who regis
 		if err != nil {
 			return err
 		}
-		if head.Ref != "" { // without a session it is on no branch
+		if head.Ref != "" { // wfs makes the work tree without a branch, so this one was checked out later
 			t.Front.Note("%s stays as it is: it has %s checked out", m.Dir, strings.TrimPrefix(head.Ref, "refs/heads/"))
 			return t.Clone.Session(m.Session).ForgetHalfMade()
 		}
@@ -127,7 +129,7 @@ func (t *Trees) settleUnborn(ctx context.Context, m registry.HalfMade, who regis
 	return err
 }
 
-// completeBirth completes the creation of a session in a separate work tree.
+// completeBirth completes the creation of a session in a new work tree, after the process that made it was killed.
 func (t *Trees) completeBirth(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
 	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
 	if err != nil {
@@ -154,11 +156,12 @@ func placeOfHalfMade(m registry.HalfMade) worktree.NewWorktree {
 	return worktree.NewWorktree{Path: m.Dir, Above: m.Above, Name: m.Name, Making: m.Trash}
 }
 
-// clear removes a work tree whose session has not begun. Edits made there are kept in a rescue. If there are files that
-// git does not see, the whole work tree is kept next to its place; that path is returned.
+// clear removes a work tree whose session has not begun. Edits that were made there are kept in a rescue, a commit
+// under a ref of wfs. If the work tree has files that git does not see, it is renamed instead of removed, and clear
+// returns its new path.
 func (t *Trees) clear(ctx context.Context, m registry.HalfMade) (kept string, err error) {
 	salt := t.Env.NewID(4)
-	if m.Trash == "" { // it was already in its place
+	if m.Trash == "" { // the work tree was complete and had its final name
 		m.Trash = registry.TrashOf(m.Dir, salt)
 	}
 	repo, err := t.Repo.OpenLinked(ctx, m.Dir)
@@ -176,7 +179,7 @@ func (t *Trees) clear(ctx context.Context, m registry.HalfMade) (kept string, er
 		t.Front.Note("what had been changed in %s is kept in %s", m.Dir, ref)
 		workspace.SayRescue(ctx, repo, ref, t.Front.Note)
 	}
-	if !only.provided { // packages from a set-up that did not finish are not worth keeping
+	if !only.provided { // packages of an unfinished set-up are not worth keeping
 		only.Ignored = slices.DeleteFunc(only.Ignored, repo.Packages)
 	}
 	if m.Trash = registry.TrashOf(m.Dir, salt); len(only.all()) > 0 {
@@ -185,8 +188,9 @@ func (t *Trees) clear(ctx context.Context, m registry.HalfMade) (kept string, er
 	return t.remove(ctx, m)
 }
 
-// keep records the state of the files of a linked work tree that is to be removed, rescues content that is in no
-// commit, and lists files that no rescue can hold. here is another work tree.
+// keep prepares the removal of a linked work tree `tree`. It records the state of its files in `m`, saves content that
+// is in no commit as a rescue, and returns that ref and the files that no rescue can hold. `here` is another work tree
+// of the repository.
 func (t *Trees) keep(ctx context.Context, tree, here *gitstate.Repo, m *registry.HalfMade,
 	why string) (ref string, only lost, err error) {
 	if m.Seen, err = worktree.TreeStamp(m.Dir); err != nil {
@@ -215,9 +219,9 @@ func (t *Trees) keep(ctx context.Context, tree, here *gitstate.Repo, m *registry
 	return ref, only, err
 }
 
-// remove removes a work tree that has just been examined. If another process has changed files meanwhile, it keeps the
-// work tree and returns its path. It first renames the work tree, and from then on removes only the new name: after any
-// failure, whatever is created at the old place is left alone.
+// remove removes a work tree that keep has just examined. It first renames the work tree to its trash name, and then
+// deletes only what has that name: a new directory at the old place is safe, whatever fails. If another process has
+// changed files since keep, the renamed work tree is kept, and its path is returned.
 func (t *Trees) remove(ctx context.Context, m registry.HalfMade) (kept string, err error) {
 	if err := t.Clone.KeepHalfMade(m); err != nil {
 		return "", err
@@ -235,7 +239,7 @@ func (t *Trees) remove(ctx context.Context, m registry.HalfMade) (kept string, e
 		return kept, t.endRemoval(ctx, m)
 	}
 	if _, there := os.Lstat(m.Trash); there == nil {
-		return "", err // it was renamed: the next command continues
+		return "", err // the work tree was renamed, so the next command continues its removal
 	}
 	err = fmt.Errorf("%s stays as it is: %w", m.Dir, err)
 	if m.RunID != "" {
@@ -245,19 +249,22 @@ func (t *Trees) remove(ctx context.Context, m registry.HalfMade) (kept string, e
 	return "", errors.Join(err, t.Clone.Session(m.Session).ForgetHalfMade())
 }
 
-// judgeTrash decides about a renamed work tree, and records the decision: it is removed if all files are as they were
-// when it was examined, and kept otherwise. Moved is false if there is none.
+// judgeTrash decides about a renamed work tree, and records the decision in its note. If all its files are as they were
+// when keep examined it, it will be deleted; otherwise it gets another name and is kept. In the result, Moved is false
+// if there is no renamed work tree.
 func (t *Trees) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	_, err := os.Lstat(m.Trash)
 	if errors.Is(err, fs.ErrNotExist) && m.IsTrash() {
-		if _, aside := os.Lstat(m.Aside()); aside == nil { // killed after the second rename
+		// a process was killed right after it had renamed the work tree in order to keep it
+		if _, aside := os.Lstat(m.Aside()); aside == nil {
 			m.Trash, err = m.Aside(), nil
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
-	if err == nil && m.IsTrash() && m.Seen != "" { // otherwise it was never in its place
+	// without a recorded state it was never at its final path, so it was not edited there
+	if err == nil && m.IsTrash() && m.Seen != "" {
 		var now string
 		if now, err = worktree.TreeStamp(m.Trash); err == nil && now != m.Seen {
 			t.Front.Note("%s was changed while it was removed", m.Dir)
@@ -275,7 +282,8 @@ func (t *Trees) judgeTrash(m registry.HalfMade) (registry.HalfMade, error) {
 	return m, t.Clone.KeepHalfMade(m)
 }
 
-// endRemoval removes the remains of a renamed work tree. One that was set aside stays, and is reported.
+// endRemoval deletes a renamed work tree and git's entry for it. If judgeTrash has decided to keep the work tree,
+// endRemoval only reports where it is.
 func (t *Trees) endRemoval(ctx context.Context, m registry.HalfMade) error {
 	if !m.IsTrash() {
 		stays, err := t.Repo.KeepWorktree(ctx, placeOfHalfMade(m), m.Trash)

@@ -8,16 +8,17 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// lostWith lists the files that exist only in a linked work tree, and in no snapshot: those that git ignores, and those
-// that wfs cannot save. Files made by the set-up are omitted if they are unchanged. here is the work tree where the
-// command was typed.
+// lostWith returns the files that would be lost with a linked work tree, because no snapshot has them: files that git
+// ignores, and files that wfs cannot save. It leaves out files that the set-up made and that are unchanged. `here` is
+// the work tree where the command was typed.
 func (t *Trees) lostWith(ctx context.Context, tree, here *gitstate.Repo, id session.ID, dir, exclude string,
 	snap session.Snapshot) (found lost, err error) {
 	other, err := t.MainRepo(ctx)
 	if err != nil {
 		return found, err
 	}
-	if other.Worktree() == tree.Worktree() { // in a bare repository, files were copied from another work tree
+	// in a bare repository there is no main work tree: the files were copied from another one
+	if other.Worktree() == tree.Worktree() {
 		other = here
 	}
 	names, err := tree.Unkept(ctx, exclude, snap.Staged, other.Git)
@@ -35,12 +36,12 @@ func (t *Trees) lostWith(ctx context.Context, tree, here *gitstate.Repo, id sess
 	return found, err
 }
 
-// lost lists the files that would be lost with a work tree.
+// lost has the paths of files that would be lost with a work tree.
 type lost struct {
-	Ignored []string // by git, or left out of checkpoints
-	Unsaved []string // files that git cannot add under any of its settings
+	Ignored []string // files that git ignores, or that checkpoints leave out
+	Unsaved []string // files that git cannot add, whatever its settings
 
-	provided bool // it is recorded which files the set-up made
+	provided bool // there is a record of the files that the set-up made
 }
 
 func (l lost) all() []string { return append(slices.Clone(l.Ignored), l.Unsaved...) }

@@ -1,4 +1,5 @@
-// Package worktrees makes and removes the linked work trees of sessions, and completes such work of a killed command.
+// Package worktrees makes and removes the linked work trees of sessions. It also completes what a killed command has
+// begun to make or remove.
 package worktrees
 
 import (
@@ -26,14 +27,15 @@ import (
 	"github.com/wfs-dev/wfs/workspace/rooms"
 )
 
-// Trees makes and removes linked work trees, from the work tree that a command acts in.
+// Trees makes and removes linked work trees. It acts from the work tree that the command was typed in.
 type Trees struct {
 	*workspace.Workspace
-	Runner   func() *agent.Runner // for the set-up of a new work tree
-	Progress func() (done func()) // displays the progress of set-up and gates
+	Runner   func() *agent.Runner // makes a runner for the set-up of a new work tree
+	Progress func() (done func()) // displays the progress of set-up and gates until the returned function is called
 }
 
-// Plan chooses and records the place of a new session's work tree.
+// Plan chooses the directory of a new session's work tree, and records it in a note before anything is made. If the
+// command is killed, the next one finds the note.
 func (t *Trees) Plan(ctx context.Context, typed string, id session.ID, c workflows.Worktree,
 	main *gitstate.Repo) (registry.HalfMade, error) {
 	dir, base := typed, t.Env.Dir
@@ -43,13 +45,14 @@ func (t *Trees) Plan(ctx context.Context, typed string, id session.ID, c workflo
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(base, dir)
 	}
-	release, err := t.Repo.HoldPlans(ctx) // two at once would choose the same name for their entries in git
+	// a lock, because two processes at once would choose the same name for git's entry
+	release, err := t.Repo.HoldPlans(ctx)
 	if err != nil {
 		return registry.HalfMade{}, err
 	}
 	defer release()
 	var taken []string
-	half, _ := t.Clone.HalfMade() // notes that cannot be read are reported elsewhere
+	half, _ := t.Clone.HalfMade() // an error is ignored: unreadable notes are reported elsewhere
 	for _, m := range half {
 		taken = append(taken, m.Name)
 	}
@@ -74,7 +77,8 @@ func dirRefusal(err error) error {
 	return err
 }
 
-// Make makes the work tree, provides files that git does not check out, and creates the session there.
+// Make makes the planned work tree, adds files that git does not check out (copies, links and the results of the
+// set-up), and creates the session in it.
 func (t *Trees) Make(ctx context.Context, m registry.HalfMade, b *transition.Birth, config *workflows.Config,
 	main *gitstate.Repo) (room.Provisioned, *engine.Hand, *transition.Relocated, error) {
 	var done room.Provisioned
@@ -120,12 +124,13 @@ func provisionRefusal(err error) error {
 	return err
 }
 
-// maxSetupFiles is the maximum number of files that git does not ignore which a set-up may make. More than the metadata
-// of a package is probably a directory of packages, and belongs in .gitignore instead of being listed file by file.
+// maxSetupFiles is the maximum number of files that a set-up may make and that git does not ignore. More of them are
+// probably a directory of packages, which should be in .gitignore instead of being listed file by file.
 const maxSetupFiles = 100
 
-// setUp runs the set-up in a new work tree, and returns the files made there that git does not ignore. It does not
-// return directories, because files that the agent adds to them belong to checkpoints.
+// setUp runs the set-up in a new work tree. It returns the files that the set-up made and git does not ignore:
+// checkpoints will leave them out. It returns no directories, because checkpoints must have files that the agent adds
+// to them.
 func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commit, config *workflows.Config,
 	main *gitstate.Repo) ([]string, error) {
 	c := config.Worktree
@@ -156,8 +161,8 @@ func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commi
 	return left, err
 }
 
-// keepProvided records which files can be made again, for a later removal of the work tree. left are files made by the
-// set-up that git does not ignore.
+// keepProvided records which files of the work tree can be made again, so that a later removal need not keep them.
+// `left` has the files that the set-up made and that git does not ignore.
 func (t *Trees) keepProvided(ctx context.Context, m registry.HalfMade, done room.Provisioned, left []string) error {
 	p := registry.Provided{Session: m.Session, Dir: m.Dir, Linked: done.Linked, Copied: done.Copied}
 	ignored, err := t.Repo.Ignored(ctx)
@@ -171,14 +176,15 @@ func (t *Trees) keepProvided(ctx context.Context, m registry.HalfMade, done room
 	return t.Clone.Worktree(t.Repo.Worktree()).KeepProvided(p)
 }
 
-// TakeBack removes a work tree whose session could not be created, and returns the reason.
+// TakeBack removes a new work tree whose session could not be created because of the error `why`. It returns that
+// error, with details about the removal if necessary.
 func (t *Trees) TakeBack(ctx context.Context, from *gitstate.Repo, m registry.HalfMade, why error) error {
 	t.Use(from, "")
-	if errors.Is(why, worktree.ErrDirTaken) { // the directory belongs to another process
+	if errors.Is(why, worktree.ErrDirTaken) { // another process has made the directory, so it stays
 		return errors.Join(dirRefusal(why), t.Clone.Session(m.Session).ForgetHalfMade())
 	}
 	if tip, err := from.Ref(ctx, session.LedgerOf(m.Session)); err != nil || tip != "" {
-		return errors.Join(why, err) // it was created: the next command completes it
+		return errors.Join(why, err) // the session was created after all: the next command completes it
 	}
 	kept, err := t.clear(ctx, m)
 	if err != nil {

@@ -17,23 +17,26 @@ import (
 
 const removeCommand = "wfs delete --worktree"
 
-// Removed is a work tree that was removed.
+// Removed describes a work tree that was removed, and what was saved of it.
 type Removed struct {
 	Session   session.ID `json:"session"`
 	Removed   string     `json:"removed"`
 	Saved     int        `json:"saved_checkpoint,omitempty"`
 	Rescued   string     `json:"rescued,omitempty"`
 	Discarded []string   `json:"discarded,omitempty"`
-	Kept      string     `json:"kept,omitempty"` // where the work tree is kept, if another process changed it meanwhile
+	// where the work tree is kept, if another process changed it during the removal
+	Kept string `json:"kept,omitempty"`
 
 	Hand *engine.Hand `json:"-"`
-	Tree string       `json:"-"` // its id
+	Tree string       `json:"-"` // git's id of the work tree
 }
 
-// Discards says which files may be lost.
+// Discards says which files of a removed work tree may be lost, as the user has allowed: files that git ignores, and
+// files that cannot be saved.
 type Discards struct{ Ignored, Unsaved bool }
 
-// refusal refuses if files would be lost that must not be, nil otherwise. done says what was done before.
+// refusal returns a refusal if files would be lost that the user has not allowed to lose, nil otherwise. `done` says in
+// the message what was done before.
 func (d Discards) refusal(l lost, id session.ID, dir, done string) error {
 	hint, what := "look at them, then "+removeCommand+" "+string(id), ""
 	if len(l.Ignored) > 0 {
@@ -57,7 +60,7 @@ func (d Discards) refusal(l lost, id session.ID, dir, done string) error {
 	return session.Refuse(session.RefuseInTheWay, hint, "%s%s", done, what)
 }
 
-// Remove removes the work tree of a session. Before, it saves edits as a checkpoint or a rescue.
+// Remove removes the work tree of a session. Before that, it saves the edits in a checkpoint or a rescue.
 func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed, error) {
 	here, r, err := t.enterRemoved(ctx, name)
 	if err != nil {
@@ -80,7 +83,7 @@ func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed
 	}
 	m := registry.HalfMade{Session: id, Dir: dir, Above: filepath.Dir(dir), Name: strings.TrimSuffix(r.Tree, "@linked"),
 		Trash: registry.TrashOf(dir, t.Env.NewID(4))}
-	var now lost // the checkpoint took time, and another process may have changed files
+	var now lost // examined again: the checkpoint took time, in which another process may have changed files
 	if r.Rescued, now, err = t.keep(ctx, t.Repo, here, &m, "removing the work tree of "+string(id)); err != nil {
 		return nil, err
 	}
@@ -97,7 +100,7 @@ func (t *Trees) Remove(ctx context.Context, name string, may Discards) (*Removed
 	return r, t.Clone.Worktree(r.Tree).ForgetProvided()
 }
 
-// enterRemoved opens the session of a work tree that is to be removed, in that work tree. here is the one where the
+// enterRemoved opens the session whose work tree is to be removed, in that work tree. `here` is the work tree where the
 // command was typed.
 func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.Repo, r *Removed, err error) {
 	if err := t.OpenWriter(ctx); err != nil {
@@ -122,7 +125,7 @@ func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.R
 	if err := t.Begin(ctx, removeCommand, true); err != nil {
 		return nil, nil, err
 	}
-	t.Away = "" // the commands in messages from here on are to be typed elsewhere
+	t.Away = "" // commands in later messages are to be typed elsewhere
 	h, err := t.HoldAndTake(ctx, removeCommand, id)
 	if err != nil {
 		return nil, nil, err
@@ -134,7 +137,8 @@ func (t *Trees) enterRemoved(ctx context.Context, name string) (here *gitstate.R
 	return here, &Removed{Session: id, Removed: tree.Path, Hand: h, Tree: tree.ID}, nil
 }
 
-// mayRemove refuses work trees that must not be removed, without opening them.
+// mayRemove refuses to remove the main work tree, the current one, and others that must stay. It does not open the work
+// tree.
 func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *worktree.Worktree) error {
 	main, err := t.Repo.WorktreePath(ctx, "main")
 	switch {
@@ -167,7 +171,8 @@ func (t *Trees) mayRemove(ctx context.Context, id session.ID, tree *worktree.Wor
 	return session.Refuse(session.RefuseWorktree, hint, "another work tree lies in that of %s: %s", id, other.Path)
 }
 
-// wouldLose lists the files that exist only in the work tree. here is the one where the command was typed.
+// wouldLose returns the files that exist only in the work tree and would be lost with it. `here` is the work tree where
+// the command was typed.
 func (t *Trees) wouldLose(ctx context.Context, here *gitstate.Repo, id session.ID, dir string) (lost, error) {
 	exclude := t.Clone.Session(id).ExcludeFile()
 	snap, err := t.Repo.Snapshot(ctx, exclude)
