@@ -47,6 +47,9 @@ type Around interface {
 	// Surroundings returns the refs that do not belong to the session, and the files that configure git in this
 	// repository.
 	Surroundings(ctx context.Context, id session.ID) (session.Surroundings, error)
+	// MovesSince returns the ref moves of all operations that wfs has logged, in any work tree, since refs had the values
+	// `was`, the oldest first. It skips operation logs that cannot be read.
+	MovesSince(ctx context.Context, was map[string]session.Commit) []session.RefMove
 	// Conversions returns the settings by which git converts files between the work tree and objects. PutConversionsBack
 	// restores the settings `was`. `back` names the settings that it restored; `elsewhere` names changed settings in the
 	// user's own configuration files, which only the user may restore.

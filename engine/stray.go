@@ -37,7 +37,7 @@ func (h *Outside) lookAround(ctx context.Context, before session.Surroundings, l
 	if err != nil {
 		return false, err
 	}
-	strayed := session.StrayedFrom(before, after)
+	strayed := session.StrayedFrom(before, after, h.Around.MovesSince(ctx, before.Wfs))
 	strayed.Locks = locks
 	h.keepWas(&strayed, before)
 	var elsewhere []string

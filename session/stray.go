@@ -26,7 +26,7 @@ type Text struct {
 type Strayed struct {
 	body
 	// changed refs that do not belong to wfs, and deleted refs of wfs (branches and ledgers of other sessions, rescues,
-	// operation logs); at most 50
+	// operation logs), without changes by operations in the operation logs; at most 50
 	Refs []RefMove `json:"refs,omitempty"`
 	// changed files of the git directory: `config`, `hooks/…`, `info/…`, and files of `.wfs/…`; at most 50
 	Files []string `json:"files,omitempty"`
@@ -64,15 +64,16 @@ type GitLock struct {
 // Empty reports whether s lists no changes.
 func (s Strayed) Empty() bool { return len(s.Refs)+len(s.Files)+len(s.Locks)+len(s.Back) == 0 }
 
-// StrayedFrom returns the differences between the surroundings before and after a run.
-func StrayedFrom(before, after Surroundings) Strayed {
+// StrayedFrom returns the differences between the surroundings before and after a run, except those that operations of
+// wfs made meanwhile. `moves` are the ref moves of these operations, the oldest first.
+func StrayedFrom(before, after Surroundings, moves []RefMove) Strayed {
 	var s Strayed
 	for _, ref := range Differing(before.Refs, after.Refs) {
-		s.Refs = append(s.Refs, RefMove{Ref: ref, Old: before.Refs[ref], New: after.Refs[ref]})
+		s.addMove(RefMove{Ref: ref, Old: before.Refs[ref], New: after.Refs[ref]}, moves)
 	}
 	for _, ref := range Differing(before.Wfs, after.Wfs) {
 		if _, there := after.Wfs[ref]; !there {
-			s.Refs = append(s.Refs, RefMove{Ref: ref, Old: before.Wfs[ref]})
+			s.addMove(RefMove{Ref: ref, Old: before.Wfs[ref]}, moves)
 		}
 	}
 	s.Files = Differing(before.Files, after.Files)
@@ -83,6 +84,21 @@ func StrayedFrom(before, after Surroundings) Strayed {
 		}
 	}
 	return s
+}
+
+// addMove adds a changed ref, unless operations of wfs made the whole change. If they made the first part of it, only
+// the rest is added, so that reverting it keeps the result of the operations. Of a ref that existed before, an operation
+// counts only if it moved the ref from the value that it had.
+func (s *Strayed) addMove(m RefMove, moves []RefMove) {
+	made := m.Old == ""
+	for _, o := range moves {
+		if o.Ref == m.Ref && (made || o.Old == m.Old) {
+			m.Old = o.New
+		}
+	}
+	if m.Old != m.New {
+		s.Refs = append(s.Refs, m)
+	}
 }
 
 // Differing returns the keys whose values differ between two maps, sorted.

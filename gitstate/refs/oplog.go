@@ -126,6 +126,41 @@ func (r *Operations) OpLogs(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
+// MovesSince returns the ref moves of the operations that were logged in any work tree since the logs had the tips
+// `was` (by ref), the oldest first. Operations in logs that cannot be read are left out.
+func (r *Operations) MovesSince(ctx context.Context, was map[string]session.Commit) []session.RefMove {
+	now, _ := r.refs.RefsBelow(ctx, strings.TrimSuffix(OpsPrefix, "/"))
+	var since []session.Op
+	for ref, tip := range now {
+		var last session.Op // the newest operation at `was`; Number is 0 if there was no log
+		if old := was[ref]; old == tip {
+			continue
+		} else if old != "" {
+			data, err := r.Objects.File(ctx, old, fileOp)
+			if err == nil {
+				last, err = readOp(string(old), object.Found{Kind: "blob", Data: data})
+			}
+			if err != nil {
+				continue
+			}
+		}
+		l, _ := r.readOps(ctx, ref)
+		for _, op := range l.Ops {
+			if op.Number > last.Number {
+				since = append(since, op)
+			}
+		}
+	}
+	slices.SortStableFunc(since, func(x, y session.Op) int {
+		return cmp.Or(cmp.Compare(x.At, y.At), cmp.Compare(x.Number, y.Number))
+	})
+	var moves []session.RefMove
+	for _, op := range since {
+		moves = append(moves, op.Turn.Refs...)
+	}
+	return moves
+}
+
 // readOps reads the operation log at a ref. What cannot be read is reported as damage.
 func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err error) {
 	l.tip, err = r.refs.Ref(ctx, ref)
