@@ -89,12 +89,12 @@ type works struct {
 
 func (w *works) runner() *agent.Runner {
 	return &agent.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: prober(&w.app.env.Env),
-		Environ: w.app.env.Environ, Now: w.app.env.Now, Secrets: w.app.Redactor(), Report: w.say, Watch: w.saw,
+		Environ: w.app.Environ(), Now: w.app.env.Now, Secrets: w.app.Redactor(), Report: w.say, Watch: w.saw,
 		Hurry: w.app.signals.hurry}
 }
 
 func (w *works) environ(plan workflows.Plan) []string {
-	return process.DefaultEnv(w.app.env.Environ, plan.Env)
+	return process.DefaultEnv(w.app.Environ(), plan.Env)
 }
 
 func (w *works) say(line string) {

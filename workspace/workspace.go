@@ -98,6 +98,11 @@ func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitsta
 		Waits: func(why string) { w.Front.Note("%s", why) }})
 }
 
+// Environ returns the environment for gates, agents and set-ups in the work tree.
+func (w *Workspace) Environ() []string {
+	return w.Repo.Rooms.OwnEnviron(context.Background(), w.Env.Environ)
+}
+
 // Redactor returns a redactor that removes the secrets of this environment and texts that look like secrets. It is made
 // when it is first needed, because commands that only read do not need it.
 func (w *Workspace) Redactor() *redact.Redactor {

@@ -31,14 +31,20 @@ func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	t.Helper()
 	made := testkit.NewGitRepo(t, initArgs...)
 	r := &testRepo{t: t, home: made.Home, env: made.Env}
-	git, err := gitcmd.Open(context.Background(), gitcmd.Options{Dir: made.Root, Env: r.env})
+	r.Set = r.at(made.Root)
+	return r
+}
+
+// at opens a work tree of the repository.
+func (r *testRepo) at(dir string) *Set {
+	r.t.Helper()
+	git, err := gitcmd.Open(context.Background(), gitcmd.Options{Dir: dir, Env: r.env})
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	objects := object.New(git)
 	refs := refs.New(git, objects)
-	r.Set = &Set{Git: git, Objects: objects, Refs: refs, Trees: worktree.New(git, objects, refs)}
-	return r
+	return &Set{Git: git, Objects: objects, Refs: refs, Trees: worktree.New(git, objects, refs)}
 }
 
 // run runs git as the user would and returns its output, without the last line feed.

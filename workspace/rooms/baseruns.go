@@ -60,7 +60,7 @@ func (b *BaseRuns) file(ctx context.Context, g workflows.Gate, tree session.Tree
 	if g.Where == workflows.Clean {
 		where = fmt.Sprintf("clean %q %q", b.plan.Setup, b.plan.Provide)
 	}
-	env := process.DefaultEnv(b.work.Env.Environ, b.plan.Env)
+	env := process.DefaultEnv(b.work.Environ(), b.plan.Env)
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %q %q %q %s %q %q", content, g.Run, g.Format, g.Report, where, env, process.Tools(env, g.Run))
 	return filepath.Join(dir, hex.EncodeToString(h.Sum(nil)[:16]))

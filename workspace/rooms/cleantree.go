@@ -67,7 +67,7 @@ func (r *Rooms) setUpRoom(ctx context.Context, plan workflows.Plan, cold bool,
 	if err != nil {
 		return nil, err
 	}
-	tools := process.Tools(process.DefaultEnv(r.work.Env.Environ, plan.Env), plan.Setup)
+	tools := process.Tools(process.DefaultEnv(r.work.Environ(), plan.Env), plan.Setup)
 	key := r.key(fmt.Sprintf("%q %q %q", installs, plan.Setup, tools))
 	if r.failed[key] != nil {
 		return nil, nil

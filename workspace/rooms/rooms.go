@@ -93,7 +93,7 @@ func (r *Rooms) room(ctx context.Context, key string, plan workflows.Plan, q roo
 			return nil, err
 		}
 	}
-	q.Further, q.Env = plan.Provide, process.DefaultEnv(env.Environ, plan.Env)
+	q.Further, q.Env = plan.Provide, process.DefaultEnv(r.work.Environ(), plan.Env)
 	if setUp != nil {
 		q.SetUp = func() error { return setUp(q.Dir) }
 	}
@@ -162,7 +162,7 @@ func (r *Rooms) setUpIn(ctx context.Context, plan workflows.Plan, dir string) er
 	c := session.CleanTree{Root: dir, Live: []string{r.work.Repo.Root()}}
 	runner := r.runner()
 	runner.Root, runner.Environ = dir, nil
-	for _, entry := range r.work.Env.Environ {
+	for _, entry := range r.work.Environ() {
 		runner.Environ = append(runner.Environ, c.Lead(entry))
 	}
 	return SetUp(ctx, "set-up of a clean tree", runner,
