@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
@@ -185,7 +186,7 @@ func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates [
 		b.WriteString("\n" + unproven + "\n")
 	}
 	if flaky := s.FlakyTests(); len(flaky) > 0 {
-		fmt.Fprintf(b, "\nFlaky, ignored: %s\n", session.ListTests(flaky))
+		fmt.Fprintf(b, "\nFlaky, ignored: %s\n", safetext.First(flaky, 5, ", "))
 	}
 	if refuted := s.StillRefuted(); len(refuted) > 0 {
 		n := len(refuted)
