@@ -191,7 +191,7 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	if err != nil {
 		return none, &holdoutError{err}
 	}
-	j := w.judge(r.Plan, r.RunDir, r.Tree, false)
+	j := w.judge(ctx, r.Plan, r.RunDir, r.Tree, false)
 	run := filepath.Base(r.RunDir)
 	if !strings.HasPrefix(run, string(r.Session)+"-") { // the directory of a baseline run lacks the session's name
 		run = string(r.Session) + "-" + run
