@@ -61,6 +61,7 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 	a.addAutoSave(ctx, &j.Session, s, v.Tip, in)
 	j.SpecEdited = a.SpecEdited(ctx, s)
 	a.addEdits(ctx, &j.Session, &v, in)
+	addChangedTests(ctx, a.Workspace, &j.Session)
 	if a.json {
 		what, completes := a.HalfMoved(ctx)
 		j.HalfMoved, j.Next = what, a.nextOr(completes, j.Next)

@@ -35,6 +35,9 @@ func (c report) standing(head string, current bool) bool {
 		for _, line := range StoppedHere(s, c.Clock(), current) {
 			c.Out("  %s", line)
 		}
+		if text := changedTests(c.of.ChangedTests); text != "" && s.Status == session.StatusWaiting {
+			c.fact("changed", "tests: %s", text)
+		}
 		return false
 	}
 	if text := used(c.of); text != "" {
@@ -157,7 +160,7 @@ func (c report) done(head string) {
 	if proof != nil && proof.Verdict == session.Pass {
 		c.fact("clean", "%s", proof.Reason)
 	}
-	if beware := NotAsked(s); len(beware) > 0 {
+	if beware := c.of.Beware; len(beware) > 0 {
 		c.fact("beware", "%s", strings.Join(beware, "; "))
 	}
 }
