@@ -53,6 +53,23 @@ func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *histor
 	}
 }
 
+// addTests adds, to completed work with a checklist, the results of its tests, and calls addChangedTests.
+func addTests(ctx context.Context, w *workspace.Workspace, j *present.Session, tip session.Commit) {
+	s := j.Of
+	addChangedTests(ctx, w, j)
+	if s.Status != session.StatusCompleted || !s.Laps || len(s.Items) == 0 {
+		return
+	}
+	ev, err := w.Engine.Evidence(ctx, tip, session.FileEvidence)
+	if err != nil {
+		return // only for display
+	}
+	// after a move to an older checkpoint, the newest evidence is of other work
+	if slices.ContainsFunc(s.Way(), func(c session.Checkpoint) bool { return c.Tree == ev.Tree }) {
+		j.Evidence = ev
+	}
+}
+
 // addChangedTests adds the test files of the base that completed work changed. For a session that waits for a person,
 // it adds those that were changed since the lap's tests were frozen or, if they are not, since the lap began.
 func addChangedTests(ctx context.Context, w *workspace.Workspace, j *present.Session) {

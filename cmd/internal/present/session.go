@@ -85,6 +85,8 @@ type Session struct {
 	Next        []string               `json:"next"`                   // commands to type next
 
 	Of *session.Session `json:"-"`
+	// Evidence is the newest evidence, of completed work that has a checklist.
+	Evidence session.Evidence `json:"-"`
 	// Cost is the cost so far with the caps on the whole session, such as "$1.20 of $5.00". It is "" if the cost is
 	// zero.
 	Cost string `json:"-"`
