@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -213,8 +212,11 @@ func (b *Births) Uncommitted(ctx context.Context, birth *transition.Birth) (sess
 	return snap, names, err
 }
 
-// Carries reports whether a new session takes the uncommitted files along without asking: it does if its spec is the
-// only such file.
-func Carries(birth *transition.Birth, snap session.Snapshot, names []string) bool {
-	return slices.Equal(names, []string{birth.Created.SpecPath}) && birth.At == snap.Head.Commit
+// OnTop returns the tree of a commit with some paths replaced by those in the tree `from`.
+func (b *Births) OnTop(ctx context.Context, at session.Commit, from session.Tree, names []string) (session.Tree, error) {
+	tree, err := b.w.Repo.TreeOf(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	return b.w.Repo.Overlay(ctx, tree, from, names)
 }
