@@ -178,9 +178,9 @@ func (n *newborn) choosePlan(ctx context.Context) error {
 // the edits there become a checkpoint first, unless they are only the spec, which comes along.
 func (n *newborn) chooseStart(ctx context.Context) (err error) {
 	if !n.o.worktree {
-		spec := n.ownSpec()
-		if n.o.leave {
-			spec = ""
+		spec := ""
+		if !n.o.leave && !n.o.fork { // a fork has the spec of its parent
+			spec = n.b.Created.SpecPath
 		}
 		if n.saved, err = n.Leave(ctx, "wfs new", "", spec); err != nil {
 			return err
@@ -190,14 +190,6 @@ func (n *newborn) chooseStart(ctx context.Context) (err error) {
 		err = n.StartAt(ctx, &n.b, n.o.from)
 	}
 	return err
-}
-
-// ownSpec returns the path of the spec that the command line names, "" for none. A fork has that of its parent.
-func (n *newborn) ownSpec() string {
-	if n.o.fork {
-		return ""
-	}
-	return n.b.Created.SpecPath
 }
 
 // name chooses a free name and locks it, and stores the session's hold-out tests under that name.
@@ -243,7 +235,7 @@ func (n *newborn) carryOrLeave(ctx context.Context) error {
 	if len(names) == 0 { // the changes are only in the index, not in the files
 		names = []string{"(staged only)"}
 	}
-	spec := slices.Equal(names, []string{n.ownSpec()}) // the only change is the session's spec
+	spec := !n.o.fork && slices.Equal(names, []string{b.Created.SpecPath}) // the only change is the session's spec
 	switch {
 	case carry, n.o.leave:
 	case spec:
@@ -256,7 +248,10 @@ func (n *newborn) carryOrLeave(ctx context.Context) error {
 	switch {
 	case carry && spec && b.At != snap.Head.Commit:
 		b.Carry, b.Created.Carried = true, names
-		b.Tree, err = n.OnTop(ctx, b.At, snap.Tree, names)
+		tree, err := n.Repo.TreeOf(ctx, b.At)
+		if err == nil {
+			b.Tree, err = n.Repo.Overlay(ctx, tree, snap.Tree, names)
+		}
 		return err
 	case carry && b.At != snap.Head.Commit:
 		return usage("wfs new --leave", "--carry takes changes along from HEAD, and this session begins elsewhere")

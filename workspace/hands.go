@@ -139,25 +139,11 @@ func (h *Hands) saveEdits(ctx context.Context, cur session.ID, spec string, chec
 	if err := check(); err != nil {
 		return nil, nil, err
 	}
-	if only, err := h.onlyEdit(ctx, hand, spec); only || err != nil {
+	if only, err := hand.OnlyEdit(ctx, spec); only || err != nil {
 		return hand, nil, err
 	}
 	saved, err := hand.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))
 	return hand, saved, err
-}
-
-// onlyEdit reports whether a session's work tree differs from its current checkpoint in the file `name` alone.
-func (h *Hands) onlyEdit(ctx context.Context, hand *engine.Hand, name string) (bool, error) {
-	c := hand.S.At(hand.S.Current)
-	if name == "" || c == nil {
-		return false, nil
-	}
-	snap, err := hand.Snapshot(ctx)
-	if err != nil || snap.Head.Commit != c.Code {
-		return false, err
-	}
-	changes, err := h.w.Repo.Changes(ctx, c.Tree, snap.Tree)
-	return len(changes) == 1 && changes[0].Path == name, err
 }
 
 // Take opens a session for writing. The caller must hold its lock.

@@ -211,12 +211,3 @@ func (b *Births) Uncommitted(ctx context.Context, birth *transition.Birth) (sess
 	}
 	return snap, names, err
 }
-
-// OnTop returns the tree of a commit with some paths replaced by those in the tree `from`.
-func (b *Births) OnTop(ctx context.Context, at session.Commit, from session.Tree, names []string) (session.Tree, error) {
-	tree, err := b.w.Repo.TreeOf(ctx, at)
-	if err != nil {
-		return "", err
-	}
-	return b.w.Repo.Overlay(ctx, tree, from, names)
-}
