@@ -170,8 +170,7 @@ func (h *heldRun) fails(run *gate.Run, ids ...session.TestID) {
 	}
 }
 
-// failingOnce returns the tests that fail unexpectedly. It leaves out tests that fail only because their subtests
-// fail.
+// failingOnce returns the tests that fail unexpectedly. It leaves out tests that fail only because their subtests fail.
 func failingOnce(l *verdict.Lap) []session.TestID {
 	var list []session.TestID
 	for _, id := range report.SortedKeys(l.Now.Tests) {

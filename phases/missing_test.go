@@ -7,8 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// TestRunnerThatIsMissing: a runner that is not installed is neither red nor green, whatever its launcher's exit
-// code.
+// TestRunnerThatIsMissing: a runner that is not installed is neither red nor green, whatever its launcher's exit code.
 func TestRunnerThatIsMissing(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

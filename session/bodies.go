@@ -80,13 +80,13 @@ type Created struct {
 	ID    ID       `json:"id"`               // the session's id
 	Goal  string   `json:"goal" text:"free"` // the goal, as it was typed
 	Items []string `json:"items,omitempty"`  // open items of the spec's checklist, in their order
-	// file of the spec, relative to the top of the work tree; outside of the work tree relative to the top of the main
+	// file of the spec, relative to the top of the work tree; a file outside of it is relative to the top of the main
 	// work tree (`../spec.md`) (path)
 	SpecPath   string    `json:"spec_path,omitempty"`
 	SpecDigest string    `json:"spec_digest,omitempty"` // SHA-256 of the spec
 	Workflow   string    `json:"workflow"`              // name of the workflow
-	Start      PhaseName `json:"start"`                 // its first phase
-	Laps       bool      `json:"laps,omitempty"`        // whether it has laps
+	Start      PhaseName `json:"start"`                 // first phase of the workflow
+	Laps       bool      `json:"laps,omitempty"`        // the workflow has laps
 	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
 	Agent      string    `json:"agent"`                 // name of the agent, for people
 	// the agent was named on the command line of `wfs new`, not by the configuration
@@ -111,7 +111,7 @@ type Created struct {
 type Baseline struct {
 	body
 	Tree  Tree         `json:"tree"`              // the tree that was judged
-	Gates []GateResult `json:"gates" text:"free"` // one for each gate
+	Gates []GateResult `json:"gates" text:"free"` // one result for each gate
 	Red   []TestID     `json:"red,omitempty"`     // tests that fail on the base; later failures of them are ignored
 	// tests that both failed and passed on the base; ignored later
 	Flaky []TestID `json:"flaky,omitempty"`
@@ -172,7 +172,7 @@ type Judged struct {
 // Reopened discards the judgement of the open attempt, so that the attempt is judged again.
 type Reopened struct {
 	body
-	Why string `json:"why" text:"free"` // reason
+	Why string `json:"why" text:"free"` // the reason
 }
 
 // Decided is the conclusion that wfs draws from a judgement. The checkpoint after it makes it durable.
@@ -228,15 +228,15 @@ type Checkpointed struct {
 	// edits, before HEAD moves to another branch), `hook` (by the agent's hooks, while a person works with it)
 	Trigger Trigger   `json:"trigger"`
 	Code    Commit    `json:"code"`  // the code commit
-	Tree    Tree      `json:"tree"`  // its tree
+	Tree    Tree      `json:"tree"`  // tree of the code commit
 	Phase   PhaseName `json:"phase"` // phase in which it was made
 	Lap     int       `json:"lap"`   // lap in which it was made
 	// number of the attempt since the phase was entered; none outside attempts
 	Attempt int     `json:"attempt,omitempty"`
-	Verdict Verdict `json:"verdict,omitempty"`   // none when nothing was judged
-	Class   Class   `json:"class,omitempty"`     // none when nothing was judged
+	Verdict Verdict `json:"verdict,omitempty"`   // none if nothing was judged
+	Class   Class   `json:"class,omitempty"`     // none if nothing was judged
 	Summary string  `json:"summary" text:"free"` // the commit's subject without its prefix
-	// commits that other processes added to the branch since the last checkpoint
+	// tips of the commits that other processes made since the last checkpoint
 	Adopted []Commit `json:"adopted,omitempty"`
 	Skipped []Skip   `json:"skipped,omitempty"` // paths that the commit cannot hold
 	// paths that the guard held out of the commit: they are added once a person allows them; at most 50
@@ -255,7 +255,7 @@ type Deleted struct {
 // Voided ends an attempt whose run failed and changed nothing. Such an attempt does not count.
 type Voided struct {
 	body
-	Why string `json:"why" text:"free"` // reason
+	Why string `json:"why" text:"free"` // the reason
 }
 
 // Interrupted ends an open attempt whose run was cut off. If the run had ended already, it ends the judging.
@@ -272,7 +272,7 @@ type Interrupted struct {
 // Paused ends a `wfs run` in an orderly way before the work is done.
 type Paused struct {
 	body
-	Why     string `json:"why" text:"free"`   // reason
+	Why     string `json:"why" text:"free"`   // the reason
 	Request string `json:"request,omitempty"` // id of the request that caused it
 }
 
@@ -361,7 +361,8 @@ type Noted struct {
 // Agreed answers the pending question whether the work is done with yes.
 type Agreed struct {
 	body
-	By string `json:"by"` // who answered: `person`, or `auto` (the configuration)
+	// who answered: `person`, or `auto` (wfs itself, as configured or as requested with `wfs run --auto`)
+	By string `json:"by"`
 }
 
 // Allowed adds paths, with everything below them, to future checkpoints, although the session's guard would hold them
@@ -382,7 +383,7 @@ type PhaseMoved struct {
 	From   PhaseName `json:"from"`              // the phase that ends
 	To     PhaseName `json:"to"`                // the phase that begins, or `done`
 	Lap    int       `json:"lap"`               // lap in which the work continues
-	Skip   bool      `json:"skip,omitempty"`    // forward, as if `from` had passed
+	Skip   bool      `json:"skip,omitempty"`    // the work goes forward, as if `from` had passed
 	NewLap bool      `json:"new_lap,omitempty"` // the move ended a lap
 	// the work goes back to the phase that writes tests: tests may be changed, and are judged without the lap's code
 	Tests bool `json:"tests,omitempty"`
@@ -391,7 +392,7 @@ type PhaseMoved struct {
 	Why    string `json:"why,omitempty" text:"free"` // the person's reason
 	// if `to` is a phase that a person does: the question that the session then waits for an answer to
 	Ask  string `json:"ask,omitempty" text:"free"`
-	Turn Turn   `json:"turn"` // empty: nothing moved
+	Turn Turn   `json:"turn"` // empty: no ref and no file moved
 }
 
 // MoveKind is the operation that moves a work tree.
@@ -448,7 +449,7 @@ type FinishStarted struct {
 // commit was never published, and its changes to the repository were undone.
 type Dropped struct {
 	body
-	Why string `json:"why" text:"free"` // reason
+	Why string `json:"why" text:"free"` // the reason
 	// an unfinished move is given up as well: HEAD was moved elsewhere in the middle of it, or the move failed and its
 	// files were restored
 	Move bool `json:"move,omitempty"`

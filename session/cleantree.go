@@ -35,7 +35,7 @@ var ErrOtherPackages = errors.New("the installed packages have changed")
 
 // LeadsBack is a reference from a clean tree to a place outside of it.
 type LeadsBack struct {
-	Path string `json:"path"` // a link, or a file that Python reads; from the top
+	Path string `json:"path"` // a link, or a file that Python reads, by its path from the top of the clean tree
 	To   string `json:"to"`   // the place outside to which it refers
 	Mend string `json:"-"`    // a setting that avoids the reference, "" if none is known
 }

@@ -265,7 +265,7 @@ const (
 	OutcomeAuth        Outcome = "auth"         // not logged in, or the key was rejected
 	OutcomeBilling     Outcome = "billing"      // no credit
 	OutcomeConfig      Outcome = "config"       // flags, model or settings that cannot work
-	OutcomeTooLong     Outcome = "too_long"     // its context is full
+	OutcomeTooLong     Outcome = "too_long"     // the context of the model is full
 	OutcomeRefused     Outcome = "refused"      // the model declined
 	OutcomeHung        Outcome = "hung"         // stopped: it printed signs of life, but did nothing
 	OutcomeNoResult    Outcome = "no_result"    // exit 0, without a final report
@@ -281,7 +281,7 @@ func (o Outcome) Orderly() bool {
 	return false
 }
 
-// MaxPrinted bounds RunResult.Printed.
+// MaxPrinted is the maximum length of RunResult.Printed.
 const MaxPrinted = 5
 
 // RunResult is the result of one run of an agent or command, as wfs observed it.

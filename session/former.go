@@ -5,8 +5,8 @@ import "github.com/wfs-dev/wfs/workflows"
 // Former has the values that a session had before an operation changed them; an undo restores them. A nil field means
 // that the operation did not change that value.
 type Former struct {
-	Title *string      `json:"title,omitempty"` // as in `renamed`
-	Goal  *string      `json:"goal,omitempty"`  // as in `edited`
+	Title *string      `json:"title,omitempty"` // the title before
+	Goal  *string      `json:"goal,omitempty"`  // the goal before
 	Spec  *FormerSpec  `json:"spec,omitempty"`  // the spec before
 	Plan  *FormerPlan  `json:"plan,omitempty"`  // the plan before
 	Stand *FormerStand `json:"stand,omitempty"` // phase, lap and status before
@@ -27,11 +27,11 @@ type FormerSpec struct {
 // FormerPlan is a session's plan before an operation, with the results of its gates on the base.
 type FormerPlan struct {
 	Workflow   string    `json:"workflow"`              // name of the workflow
-	Start      PhaseName `json:"start"`                 // its first phase
-	Laps       bool      `json:"laps,omitempty"`        // whether it has laps
+	Start      PhaseName `json:"start"`                 // first phase of the workflow
+	Laps       bool      `json:"laps,omitempty"`        // the workflow has laps
 	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
 	Agent      string    `json:"agent"`                 // the agent before
-	AgentTyped bool      `json:"agent_typed,omitempty"` // as in `created`: the agent was named on the command line
+	AgentTyped bool      `json:"agent_typed,omitempty"` // the agent was named on the command line
 	Base0      *Baseline `json:"baseline,omitempty"`    // results of the gates on the base before
 }
 
@@ -48,11 +48,11 @@ type FormerStand struct {
 	Failed int       `json:"failed_runs,omitempty"` // runs in a row that failed
 	Terms
 
-	Rounds map[PhaseName]int `json:"rounds,omitempty"` // as in Session
+	Rounds map[PhaseName]int `json:"rounds,omitempty"` // by phase, how often reviewers had sent the work back
 
-	Tampered    []Tampering `json:"tampered,omitempty"`     // as in Session
-	TestChange  string      `json:"test_change,omitempty"`  // as in Session
-	TestChanges int         `json:"test_changes,omitempty"` // as in Session
+	Tampered    []Tampering `json:"tampered,omitempty"`     // findings about tests
+	TestChange  string      `json:"test_change,omitempty"`  // why the work had gone back to change tests
+	TestChanges int         `json:"test_changes,omitempty"` // how often it had gone back in this lap
 
 	Last      *Decided     `json:"last,omitempty"`       // newest decision
 	LastGates []GateResult `json:"last_gates,omitempty"` // gate results of that decision

@@ -15,11 +15,11 @@ const (
 type HoldReason string
 
 const (
-	HoldKey    HoldReason = "key"    // its name looks like that of a key
-	HoldSecret HoldReason = "secret" // it contains a key or a token; Held.Rule says which kind
+	HoldKey    HoldReason = "key"    // the file's name looks like that of a key
+	HoldSecret HoldReason = "secret" // the file contains a key or a token; Held.Rule says which kind
 	HoldSize   HoldReason = "size"   // the file is larger than the limit
-	HoldNumber HoldReason = "number" // it is a new directory with more files than the limit
-	HoldName   HoldReason = "name"   // it is a directory that tools fill, such as node_modules
+	HoldNumber HoldReason = "number" // a new directory has more files than the limit
+	HoldName   HoldReason = "name"   // a directory has a name that tools use for generated files, such as node_modules
 )
 
 // Held is an untracked file or directory that is held out of snapshots and checkpoints, with the reason.

@@ -44,7 +44,7 @@ const (
 	RefuseUsage     RefusalCode = "usage"         // options that do not go together
 	RefuseNotSet    RefusalCode = "not_set"       // the setting has no value
 	RefuseUntrusted RefusalCode = "untrusted"     // the repository's commands are not trusted
-	RefuseHook      RefusalCode = "hook"          // a git hook or signing failed
+	RefuseHook      RefusalCode = "hook"          // a git hook failed, or signing a commit failed
 	RefuseNotMerged RefusalCode = "not_merged"    // the session's work is in no other branch
 	RefuseAttempt   RefusalCode = "attempt"       // an attempt is in progress
 	RefuseSurvivors RefusalCode = "survivors"     // processes of the last run are alive

@@ -20,7 +20,7 @@ func (s *Session) UpToDate() bool { return s.Version == SessionVersion && s.Fold
 // Session is the current state of a session: the fold of its events. Each ledger commit has it as a cache, in
 // session.json and further documents.
 type Session struct {
-	Version int `json:"version"` // 2
+	Version int `json:"version"` // version of this file's format: 2
 	// version of the fold that wrote this file. It is raised whenever the same events give another result; wfs ignores
 	// a file with a different fold version
 	Folded int   `json:"folded,omitempty"`
@@ -47,9 +47,10 @@ type Session struct {
 	Runs  int   `json:"runs"`  // attempts that were started
 	Terms
 
-	Base0       *Baseline    `json:"baseline,omitempty"` // the fields of the event `baseline`
-	Checkpoints []Checkpoint `json:"checkpoints"`        // all checkpoints, by number
-	Current     int          `json:"current"`            // number of the checkpoint that the branch points to
+	// the fields of the event `baseline`: results of the gates on the base
+	Base0       *Baseline    `json:"baseline,omitempty"`
+	Checkpoints []Checkpoint `json:"checkpoints"` // all checkpoints, by number
+	Current     int          `json:"current"`     // number of the checkpoint that the branch points to
 	// the fields of the newest event `decided`; none if the session has moved to another checkpoint since
 	Last *Decided `json:"last,omitempty"`
 	// gate results of the newest judgement; none if the session has moved to another checkpoint since
@@ -97,7 +98,7 @@ type Session struct {
 	// the newest runs in a row that a limit or an error of the provider stopped
 	Hindered   *Hindered  `json:"hindered,omitempty"`
 	LastResult *RunResult `json:"last_result,omitempty"` // result of the newest run that ended
-	Warned     []string   `json:"warned,omitempty"`      // keys of `budget_warned`, the newest 50
+	Warned     []string   `json:"warned,omitempty"`      // keys of the newest 50 events `budget_warned`
 
 	// `refs`, `files`, `made` and `was` of all events `strayed` that no person has seen yet
 	Unseen *Strayed `json:"unseen,omitempty"`
@@ -158,19 +159,19 @@ type Terms struct {
 
 // Checkpoint is one entry of a session's history.
 type Checkpoint struct {
-	Number  int       `json:"number"`            // from 0
+	Number  int       `json:"number"`            // number of the checkpoint, from 0
 	At      int64     `json:"at"`                // when (Unix time)
-	Trigger Trigger   `json:"trigger"`           // as in `checkpointed`
+	Trigger Trigger   `json:"trigger"`           // why it was made, see `checkpointed`
 	Code    Commit    `json:"code"`              // the code commit
-	Tree    Tree      `json:"tree"`              // its tree
+	Tree    Tree      `json:"tree"`              // tree of the code commit
 	Phase   PhaseName `json:"phase"`             // phase in which it was made
 	Lap     int       `json:"lap"`               // lap in which it was made
 	Attempt int       `json:"attempt,omitempty"` // number of the attempt at its phase; none outside attempts
-	Verdict Verdict   `json:"verdict,omitempty"` // none when nothing was judged
-	Class   Class     `json:"class,omitempty"`   // none when nothing was judged
-	// its gates passed, and no test failed: it can be handed over
+	Verdict Verdict   `json:"verdict,omitempty"` // none if nothing was judged
+	Class   Class     `json:"class,omitempty"`   // none if nothing was judged
+	// the gates of its attempt passed, and no test failed: it can be handed over
 	Green   bool `json:"green,omitempty"`
-	Approve bool `json:"approve,omitempty"` // as in `decided`
+	Approve bool `json:"approve,omitempty"` // no gate judged it: a person has to approve it, see `decided`
 	// the phase that was skipped after this checkpoint, because the lap changed little code
 	TooSmall PhaseName `json:"too_small,omitempty"`
 	// the agent of its attempt said that it is done, and a person was asked whether that is true
@@ -188,13 +189,13 @@ type Checkpoint struct {
 	Incomplete bool       `json:"incomplete,omitempty"` // paths were skipped or are held out
 	Skipped    []Skip     `json:"skipped,omitempty"`    // at most 50
 	HeldOut    []Held     `json:"held_out,omitempty"`   // at most 50
-	Deleted    *Deleted   `json:"deleted,omitempty"`    // more than half of the files are deleted
+	Deleted    *Deleted   `json:"deleted,omitempty"`    // counts, if more than half of the files are deleted
 	Used       cost.Usage `json:"used,omitzero"`        // usage since the previous checkpoint
 }
 
 // SkippedPhase records that a person skipped a phase in a lap, regardless of its gates.
 type SkippedPhase struct {
-	Phase PhaseName `json:"phase"`         // the phase
+	Phase PhaseName `json:"phase"`         // the skipped phase
 	Lap   int       `json:"lap"`           // the lap in which it was skipped
 	Why   string    `json:"why,omitempty"` // the person's reason
 	// there were attempts at the phase, and a person let it pass without a verdict
@@ -232,7 +233,7 @@ type Drive struct {
 	Laps        int        `json:"laps"`          // laps that had ended before it
 	Tries       int        `json:"tries"`         // attempts that had been judged before it
 	Refuted     int        `json:"refuted"`       // claims that the gates had contradicted before it
-	Checkpoints int        `json:"checkpoints"`   // checkpoints before it
+	Checkpoints int        `json:"checkpoints"`   // number of checkpoints before it
 	Used        cost.Usage `json:"used,omitzero"` // usage before it
 }
 

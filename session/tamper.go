@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Kinds of findings about tests that experiments produce. "Frozen" tests are the tests as they were before the attempt.
+// Kinds of findings about tests that experiments produce. "Frozen" tests are the tests as RED left them, or as a person
+// has approved them since.
 const (
 	FoundOnlySo = "passes_only_so" // the code does not pass the frozen tests
 	// the frozen test detects a change of the code that the changed test does not detect

@@ -46,16 +46,16 @@ type Visit struct {
 type Step string
 
 const (
-	StepAhead    Step = "ahead"    // it got further than any attempt at this visit
-	StepMoved    Step = "moved"    // it fails in a new way on a new tree, and breaks nothing more
-	StepLooked   Step = "looked"   // it only read files, which is excused once
-	StepUnsigned Step = "unsigned" // its gates pass, but the agent did not report that it is done
+	StepAhead    Step = "ahead"    // the attempt got further than any earlier attempt at this visit
+	StepMoved    Step = "moved"    // the attempt fails in a new way on a new tree, and breaks nothing more
+	StepLooked   Step = "looked"   // the attempt only read files, which is excused once
+	StepUnsigned Step = "unsigned" // the attempt passes its gates, but the agent did not report that it is done
 )
 
 // Reached measures how far an attempt got, by counts from the judgement of one tree. A value returned by Most combines
 // the best counts of several attempts.
 type Reached struct {
-	Ran     bool `json:"ran,omitempty"`     // its tests could be built and run
+	Ran     bool `json:"ran,omitempty"`     // the tests could be built and run
 	Targets int  `json:"targets,omitempty"` // tests of the lap that pass
 	Gates   int  `json:"gates,omitempty"`   // gates that pass
 	Tests   int  `json:"tests,omitempty"`   // tests that pass, if the lap has no tests

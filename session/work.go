@@ -83,12 +83,12 @@ type JudgeRequest struct {
 	// since. It may be "".
 	VisitTree Tree
 	Baseline  Evidence
-	Known     []TestID // red or flaky in the baseline: ignored in verdicts
+	Known     []TestID // tests that were red or flaky in the baseline: verdicts ignore them
 	LapStart  Evidence
 	Targets   []TestID
 	Expected  []string
 	Gone      []TestID // tests that need not exist any more
-	TargetsOf string   // the gate that Targets belong to, "" for the only one that expects red
+	TargetsOf string   // name of the gate that runs Targets, "" for the only gate that expects red
 	// All means that this judgement completes the work: every gate of the phase judges, regardless of its `paths` and
 	// `when`.
 	All bool

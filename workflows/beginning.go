@@ -43,10 +43,10 @@ func (c Command) words() []string {
 	if c.Shell != "" {
 		fields = strings.Fields(c.Shell)
 	}
-	for len(fields) > 0 && strings.Contains(fields[0], "=") { // CI=true npx …
+	for len(fields) > 0 && strings.Contains(fields[0], "=") { // such as `CI=true npx …`
 		fields = fields[1:]
 	}
-	if len(fields) > 0 && fields[0] == "git" { // git -C . push
+	if len(fields) > 0 && fields[0] == "git" { // such as `git -C . push`
 		fields = append([]string{"git"}, pastOptions(fields[1:])...)
 	}
 	return fields

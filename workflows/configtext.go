@@ -23,7 +23,7 @@ type Proposal struct {
 // ProposedGate is a gate that `wfs init` proposes after it has run it.
 type ProposedGate struct {
 	Gate
-	Seen string // its result, for people: "42 passed"
+	Seen string // result of that run, for people: "42 passed"
 }
 
 // RenderConfig returns the text of a .wfs/config.yaml with comments, for a project. Cards.Read accepts this text.

@@ -138,7 +138,7 @@ func setWord(word string, s *shape, v reflect.Value) {
 	case reflect.Struct:
 		v.SetZero()
 		v.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, word) }).SetBool(true)
-	default: // "off"
+	default: // the word is "off"
 		v.SetInt(-1)
 	}
 }

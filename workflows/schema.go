@@ -38,7 +38,7 @@ type schema struct {
 	MinItems      int                `json:"minItems,omitempty"`
 	Properties    map[string]*schema `json:"properties,omitempty"`
 	PropertyNames *schema            `json:"propertyNames,omitempty"`
-	Additional    any                `json:"additionalProperties,omitempty"` // false, or *schema
+	Additional    any                `json:"additionalProperties,omitempty"` // false, or a *schema
 	MinProperties int                `json:"minProperties,omitempty"`
 	Required      []string           `json:"required,omitempty"`
 	AllOf         []*schema          `json:"allOf,omitempty"`

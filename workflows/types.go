@@ -37,7 +37,7 @@ type Workflow struct {
 	Laps        *Laps     `json:"laps,omitempty" is:""` // nil: the workflow has no laps
 	Tamper      Tamper    `json:"tamper,omitempty" is:"strict|review|warn|off"`
 	Refactor    Refactor  `json:"refactor,omitempty" is:"always|auto"`
-	Phases      []Phase   `json:"phases" is:"required" names:"phase"` // in the order of the file
+	Phases      []Phase   `json:"phases" is:"required" names:"phase"` // phases in the order of the file
 }
 
 // Phase returns the named phase, or nil.

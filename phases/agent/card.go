@@ -430,8 +430,7 @@ func (r *Runner) moved(ctx context.Context) func() string {
 	}
 }
 
-// lookAtMost limits how long the function of moved may look at a large work tree. If it takes longer, its result is
-// "".
+// lookAtMost limits how long the function of moved may look at a large work tree. If it takes longer, its result is "".
 const lookAtMost = 2 * time.Second
 
 // writeBeside writes a file into a run's directory, and creates the file's directory if needed.

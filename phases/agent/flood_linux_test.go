@@ -18,8 +18,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// floods are the output of runners whose tests print a lot: a result and test output, repeated with increasing
-// numbers.
+// floods are the output of runners whose tests print a lot: a result and test output, repeated with increasing numbers.
 var floods = []struct {
 	name   string
 	format workflows.Format

@@ -210,8 +210,7 @@ func (p *goTests) brokenPackage(name string, g *goPackage) {
 	}
 }
 
-// goError parses a message "file:line:col: message" of the compiler, or a message of the go command without a
-// position.
+// goError parses a message "file:line:col: message" of the compiler, or a message of the go command without a position.
 func (p *goTests) goError(unit session.TestID, text string) Breakage {
 	line, _, _ := strings.Cut(text, "\n")
 	file, msg := goPosition(strings.TrimPrefix(line, "vet: "))

@@ -140,9 +140,8 @@ func (c *testCase) raised(message string) bool {
 		!strings.HasPrefix(message, "failed on setup") && !strings.HasPrefix(message, "failed on teardown")
 }
 
-// loadFailure returns unit and file if the test case is not a test but a file that could not be loaded, else "" and
-// "". These are pytest's collection errors, Jest's suites that failed to run, and Node's files that ended with an
-// error.
+// loadFailure returns unit and file if the test case is not a test but a file that could not be loaded, else "" and "".
+// These are pytest's collection errors, Jest's suites that failed to run, and Node's files that ended with an error.
 func (c *testCase) loadFailure(message string) (unit, file string) {
 	if !bad(c.status) {
 		return "", ""

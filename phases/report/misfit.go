@@ -10,9 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-// A test may need a new interface of existing code: other arguments, another result, a public field. Such a test
-// cannot be built before the code is written either, although no name is missing: the compiler reports a type error
-// instead.
+// A test may need a new interface of existing code: other arguments, another result, a public field. Such a test cannot
+// be built before the code is written either, although no name is missing: the compiler reports a type error instead.
 
 // misfits match compiler errors about types. For Go, javac, kotlinc, scalac and swiftc they match the text, for other
 // compilers the number of the error.

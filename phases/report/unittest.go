@@ -24,8 +24,7 @@ type unittests struct {
 
 var (
 	// This matches "test_a (mod.Class.test_a)" or, before Python 3.11, "test_a (mod.Class)". For a subtest, [message]
-	// or (i=1) follows. The expression does not match the result as well, because a line may contain very many
-	// results.
+	// or (i=1) follows. The expression does not match the result as well, because a line may contain very many results.
 	unittestTest   = newForm(" (", `^(\w+|\w[\w.]*) \(([\w.<>]+)\)((?: \[.*?\])?(?: \(.*\))?)?(?: \.\.\. |$)`)
 	unittestResult = newForm("", `(ok|FAIL|ERROR|expected failure|unexpected success|skipped (?:'.*'|".*"))$`)
 	unittestHead   = newForm(": ", `^(ERROR|FAIL|UNEXPECTED SUCCESS): (.*)$`)

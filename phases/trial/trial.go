@@ -259,9 +259,8 @@ func (t *Variants) passing(now session.Tests) []session.TestID {
 	})
 }
 
-// triedLater reports whether the phase that follows a phase which writes tests makes experiments. These will check
-// that the code passes the older tests, and that new tests are as strong as missing ones, so the phase itself need
-// not.
+// triedLater reports whether the phase that follows a phase which writes tests makes experiments. These will check that
+// the code passes the older tests, and that new tests are as strong as missing ones, so the phase itself need not.
 func (b *Bench) triedLater(ctx context.Context, r session.JudgeRequest) (bool, error) {
 	next := r.Plan.Workflow.Phase(r.Phase.On[workflows.Pass])
 	if next == nil || r.Plan.Workflow.TamperIn(next) == workflows.TamperOff {

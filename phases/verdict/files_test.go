@@ -2,8 +2,7 @@ package verdict
 
 import "testing"
 
-// TestOwnPackage: Node does not find the project itself before it has exports. Other packages are not part of the
-// work.
+// TestOwnPackage: Node does not find the project itself before it has exports. Other packages are not part of the work.
 func TestOwnPackage(t *testing.T) {
 	t.Parallel()
 	l := &Files{Now: func(path string) []byte {

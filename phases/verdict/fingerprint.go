@@ -79,8 +79,7 @@ func normalised(s string) string {
 }
 
 // Fingerprint returns a hash of a failure, to compare it with other failures. It depends on the class, the failing
-// tests that count against the attempt, and their messages, so attempts with equal fingerprints failed in the same
-// way.
+// tests that count against the attempt, and their messages, so attempts with equal fingerprints failed in the same way.
 func Fingerprint(class session.Class, failing []session.TestID, messages map[session.TestID]string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n", class)

@@ -46,8 +46,7 @@ func (l *Lap) Judge(g *gate.Run) Finding {
 	return judgeGreen(l)
 }
 
-// astray returns the finding for a run that judged other files than those of the tree, or changed an installed
-// package.
+// astray returns the finding for a run that judged other files than those of the tree, or changed an installed package.
 func astray(g *gate.Run) Finding {
 	f := Finding{Verdict: session.Fail, Class: session.ClassLeadsBack, Reason: g.Astray(),
 		Failing: []session.TestID{report.GateID(g.Gate.Name)}}

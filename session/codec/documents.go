@@ -23,7 +23,7 @@ const segment = 64
 // stored is the content of session.json. Versions of wfs that know only format 1 must still be able to decode it, or
 // they would not notice that it is newer. Therefore no field of a session may ever change its type.
 type stored struct {
-	session.Session       // its lists that are in Lists are empty here
+	session.Session       // without the lists that are stored in Lists
 	Lists           lists `json:"lists"`
 }
 

@@ -87,7 +87,7 @@ type QuarterUsage struct {
 }
 
 const (
-	quarter     = 15 * 60 // seconds
+	quarter     = 15 * 60 // length of a quarter of an hour in seconds
 	maxQuarters = 100     // no day has more quarters
 )
 

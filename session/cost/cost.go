@@ -68,7 +68,7 @@ type Usage struct {
 	USD Money `json:"cost_usd,omitempty"` // cost that agents and commands reported, or that wfs estimated
 	// the estimated part of it, for runs that were ended before they reported their cost
 	Estimated Money  `json:"estimated_usd,omitempty"`
-	Tokens    Tokens `json:"tokens,omitzero"` // Tokens
+	Tokens    Tokens `json:"tokens,omitzero"` // tokens that models read and wrote
 	Turns     int64  `json:"turns,omitempty"` // turns of conversations
 	// runs in which an agent did work; runs that the provider rejected are not counted
 	Runs     int64 `json:"runs,omitempty"`

@@ -111,7 +111,7 @@ var machine = sync.OnceValue(func() *fsm.FSM {
 
 var machineLock sync.Mutex // guards the current state of machine
 
-// state returns the session's state in the life cycle.
+// state returns the state of the session in the life cycle: its status, or one of the states above.
 func state(s *session.Session) string {
 	switch o := s.Open; {
 	case s.Version == 0:

@@ -17,8 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// A case is one scripted agent in a small project: DIR/cases/RUNNER/NAME.txtar. The project is
-// DIR/bases/RUNNER.txtar.
+// A case is one scripted agent in a small project: DIR/cases/RUNNER/NAME.txtar. The project is DIR/bases/RUNNER.txtar.
 //
 // The comment on top of a case has lines "key: value":
 //

@@ -77,8 +77,7 @@ func (w *world) deleting(p *picture, id string) bool {
 	return false
 }
 
-// ofTheUser reports whether a rescue was made while HEAD was on a branch of the user's: it stays when its session
-// goes.
+// ofTheUser reports whether a rescue was made while HEAD was on a branch of the user's: it stays when its session goes.
 func (w *world) ofTheUser(rescue string) bool {
 	return strings.Contains(w.must(w.main, "git", "cat-file", "blob", rescue+":state.json"), `"ref": "refs/heads/`) &&
 		!strings.Contains(w.must(w.main, "git", "cat-file", "blob", rescue+":state.json"), `"ref": "`+branchPrefix)

@@ -57,8 +57,7 @@ func (p *place) inbox() []string {
 	return files
 }
 
-// TestDetached plays an evening and a morning: a run in the background, two notes during the run, `watch`, and a
-// stop.
+// TestDetached plays an evening and a morning: a run in the background, two notes during the run, `watch`, and a stop.
 func TestDetached(t *testing.T) {
 	t.Parallel()
 	p := turnPlace(t)

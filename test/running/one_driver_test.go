@@ -29,9 +29,8 @@ rm "$HOME/agent.pid"
 
 var saidCheckpoint = regexp.MustCompile(`(?m)^checkpoint (\d+): `)
 
-// TestBar05OneDriver starts forty commands that write to one session at the same time. One run drives; all others
-// come before it, or are refused with the pid of the driver. No announced checkpoint is lost, and the branch has no
-// merges.
+// TestBar05OneDriver starts forty commands that write to one session at the same time. One run drives; all others come
+// before it, or are refused with the pid of the driver. No announced checkpoint is lost, and the branch has no merges.
 func TestBar05OneDriver(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -1,6 +1,5 @@
-// Package running tests the built binary while something is in progress: runs in the foreground and in the
-// background, signals, locks of other programs, processes that outlive their wfs, notices, and the terminal's
-// contents meanwhile.
+// Package running tests the built binary while something is in progress: runs in the foreground and in the background,
+// signals, locks of other programs, processes that outlive their wfs, notices, and the terminal's contents meanwhile.
 package running
 
 import (

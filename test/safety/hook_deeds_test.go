@@ -24,8 +24,7 @@ func (f *fixture) treeSettings() string {
 	return filepath.Join(f.dir, filepath.FromSlash(localSettings))
 }
 
-// keepsSettings makes the work tree's current settings reachable: the copy that hook install keeps is in no
-// repository.
+// keepsSettings makes the work tree's current settings reachable: the copy that hook install keeps is in no repository.
 func (f *fixture) keepsSettings(name string) {
 	f.t.Helper()
 	f.ok("git", "tag", name, f.ok("git", "hash-object", "-w", localSettings))

@@ -39,12 +39,11 @@ func (w way) fault(at int) faults.Fault {
 	return f
 }
 
-// TestBar01Bar03Bar04Bar09Sweep makes every deed go wrong at every call that changes a file: of wfs, of git and of
-// the programs that they run. A deed is killed after each call that changes the state of the files, and only writes
-// are torn. Nothing may be lost, git must find nothing wrong, the user's own things stay as they were, and the same
-// command, typed again, must succeed; a reported success must have happened. WFS_SWEEP sets how many points are
-// tried, WFS_SWEEP_DEED the deeds, WFS_SWEEP_WAY the ways, and WFS_SWEEP_OF the end of the paths whose calls go
-// wrong.
+// TestBar01Bar03Bar04Bar09Sweep makes every deed go wrong at every call that changes a file: of wfs, of git and of the
+// programs that they run. A deed is killed after each call that changes the state of the files, and only writes are
+// torn. Nothing may be lost, git must find nothing wrong, the user's own things stay as they were, and the same
+// command, typed again, must succeed; a reported success must have happened. WFS_SWEEP sets how many points are tried,
+// WFS_SWEEP_DEED the deeds, WFS_SWEEP_WAY the ways, and WFS_SWEEP_OF the end of the paths whose calls go wrong.
 func TestBar01Bar03Bar04Bar09Sweep(t *testing.T) {
 	density := sweepDensity(t)
 	for _, d := range sweptDeeds(t) {

@@ -187,7 +187,7 @@ func TestBar02TreeEquality(t *testing.T) {
 			b.add("a/deep.ignored", "-deep\n")
 		}
 		lay(t, f.dir, b)
-		if staged := rapid.SampledFrom([]string{"", "add -A", "rm -r -q --cached --ignore-unmatch ."}).Draw(t, "staged"); staged != "" {
+		if staged := rapid.SampledFrom([]string{"", "add -A", "rm -r -q -f --cached --ignore-unmatch ."}).Draw(t, "staged"); staged != "" {
 			f.ok(append([]string{"git"}, strings.Fields(staged)...)...)
 		}
 		ignored, _ := b.ignored()

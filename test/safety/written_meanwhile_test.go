@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// during returns an environment in which a shell command runs whenever wfs passes a point, as if a user typed it
-// then.
+// during returns an environment in which a shell command runs whenever wfs passes a point, as if a user typed it then.
 func during(point, command string) []string {
 	return []string{"WFS_FAILPOINT=" + point, "WFS_FAILPOINT_DO=" + command}
 }

@@ -306,8 +306,7 @@ func splitOutside(text string, at *regexp.Regexp) []string {
 	return parts
 }
 
-// typePrinted types the commands that a script's commands printed. dir has the copies, work is the script's
-// directory.
+// typePrinted types the commands that a script's commands printed. dir has the copies, work is the script's directory.
 func typePrinted(t testing.TB, dir, work string) {
 	states, err := filepath.Glob(filepath.Join(dir, "state-*", "printed.json"))
 	if err != nil || len(states) == 0 || t.Failed() {
