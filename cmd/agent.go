@@ -8,6 +8,7 @@ import (
 
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/workspace/system"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +51,7 @@ unattended. It starts no conversation and costs nothing. It exits 1 when it find
 }
 
 // prober returns a Prober, which finds agents' programs and asks them for their version and login.
-func prober(env *workspace.Env) *agent.Prober {
+func prober(env *system.Env) *agent.Prober {
 	return &agent.Prober{Environ: env.Environ, Cache: env.CacheFile("agents.json")}
 }
 

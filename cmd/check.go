@@ -135,7 +135,7 @@ func (a *checkVerb) try(ctx context.Context, r check.Request, plan workflows.Pla
 		for n, g := range group {
 			r.Plan = plan
 			r.Plan.Baseline = []workflows.Gate{g}
-			said, err := check.Run(ctx, &w.judge(plan, r.RunDir, r.Head, false).Bench, r)
+			said, err := check.Run(ctx, &w.judge(ctx, plan, r.RunDir, r.Head, false).Bench, r)
 			if err != nil {
 				return all, err
 			}
@@ -239,7 +239,7 @@ func (a *checkVerb) proposedGates(ctx context.Context) (plan workflows.Plan, gro
 		groups = append(groups, gates)
 	}
 	if a.o.test == "" {
-		s.agreed = s.proposeSetup()
+		s.agreed = s.proposeSetup(ctx)
 		plan.Setup = s.agreed
 	}
 	return plan, groups, s.mayTry(ctx)

@@ -1,14 +1,17 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/engine/finish"
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -47,6 +50,47 @@ func (a *statusVerb) addEdits(ctx context.Context, j *present.Session, v *histor
 	run := a.typedFor("wfs run", s.ID, j.Worktree)
 	if ph := plan.Workflow.Phase(s.Phase); j.Next[0] == run && ph != nil && !ph.WritesTests() {
 		j.Next[0] = a.typedFor("wfs checkpoint", s.ID, j.Worktree) + " && " + run
+	}
+}
+
+// addTests adds, to completed work with a checklist, the results of its tests, and calls addChangedTests.
+func addTests(ctx context.Context, w *workspace.Workspace, j *present.Session, tip session.Commit) {
+	s := j.Of
+	addChangedTests(ctx, w, j)
+	if s.Status != session.StatusCompleted || !s.Laps || len(s.Items) == 0 {
+		return
+	}
+	ev, err := w.Engine.Evidence(ctx, tip, session.FileEvidence)
+	if err != nil {
+		return // only for display
+	}
+	// after a move to an older checkpoint, the newest evidence is of other work
+	if slices.ContainsFunc(s.Way(), func(c session.Checkpoint) bool { return c.Tree == ev.Tree }) {
+		j.Evidence = ev
+	}
+}
+
+// addChangedTests adds the test files of the base that completed work changed. For a session that waits for a person,
+// it adds those that were changed since the lap's tests were frozen or, if they are not, since the lap began.
+func addChangedTests(ctx context.Context, w *workspace.Workspace, j *present.Session) {
+	s := j.Of
+	c, from := s.At(s.Current), cmp.Or(s.Frozen, s.LapTree)
+	waits := s.Status == session.StatusWaiting && s.Waiting.Reason != session.WaitLimit
+	if c == nil || !waits && s.Status != session.StatusCompleted {
+		return
+	}
+	if from == "" || s.Phase == workflows.Done {
+		var err error
+		if from, err = w.Repo.TreeOf(ctx, s.Base); err != nil {
+			return // only for display: finish asks again
+		}
+	}
+	changes, err := w.Repo.Changes(ctx, from, c.Tree)
+	if err != nil || len(changes) == 0 {
+		return
+	}
+	if lines, err := w.Repo.Lines(ctx, from, c.Tree); err == nil {
+		j.AddChangedTests(finish.ChangedTests(changes, lines, w.Engine.HoldsTests))
 	}
 }
 

@@ -17,13 +17,13 @@ import (
 	"golang.org/x/term"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
-	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/system"
 )
 
 // Env holds all input from outside: wfs reads the clock, randomness, the environment and the working directory only
 // through it, so that tests can replace them.
 type Env struct {
-	workspace.Env
+	system.Env
 	present.Screen
 	Args []string // arguments without the program's name
 	Exe  string   // path of this program, for `wfs demo`
@@ -42,7 +42,7 @@ func System() Env {
 		exe = os.Args[0]
 	}
 	e := Env{
-		Env:  workspace.Env{Dir: dir, Environ: os.Environ(), Now: time.Now, Rand: rand.Reader, PID: os.Getpid()},
+		Env:  system.Env{Dir: dir, Environ: os.Environ(), Now: time.Now, Rand: rand.Reader, PID: os.Getpid()},
 		Args: os.Args[1:], Exe: exe,
 		Screen: present.Screen{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 			StdinTTY: isTerminal(os.Stdin), StdoutTTY: isTerminal(os.Stdout), StderrTTY: isTerminal(os.Stderr)},

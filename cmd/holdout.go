@@ -15,6 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/rooms"
+	"github.com/wfs-dev/wfs/workspace/system"
 )
 
 // noHoldout is the value of --holdout for a session without hold-out tests.
@@ -22,7 +23,7 @@ const noHoldout = "none"
 
 // holdoutStore returns the directory in which this user's hold-out tests are stored. Hold-out tests are tests that the
 // agent never sees.
-func holdoutStore(e *workspace.Env) (holdout.Store, error) {
+func holdoutStore(e *system.Env) (holdout.Store, error) {
 	state, err := e.StateDir()
 	if err != nil {
 		return "", err
@@ -190,7 +191,7 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 	if err != nil {
 		return none, &holdoutError{err}
 	}
-	j := w.judge(r.Plan, r.RunDir, r.Tree, false)
+	j := w.judge(ctx, r.Plan, r.RunDir, r.Tree, false)
 	run := filepath.Base(r.RunDir)
 	if !strings.HasPrefix(run, string(r.Session)+"-") { // the directory of a baseline run lacks the session's name
 		run = string(r.Session) + "-" + run
@@ -231,7 +232,7 @@ func (w *works) holdout(ctx context.Context, r session.JudgeRequest, base bool) 
 
 // holdoutLogs returns the directory with the output of the hold-out tests. It returns "" if this machine has none, or
 // if an agent's run calls wfs.
-func holdoutLogs(e *workspace.Env, r *session.HoldoutResult) string {
+func holdoutLogs(e *system.Env, r *session.HoldoutResult) string {
 	store, err := holdoutStore(e)
 	if r == nil || err != nil || e.Get("WFS_RUN_ID") != "" {
 		return ""

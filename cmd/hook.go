@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/internal/durable"
-	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/system"
 )
 
 // hookJSON is the JSON output of wfs hook install and wfs hook remove.
@@ -260,7 +260,7 @@ func putSettings(path string, text []byte, remove bool) error {
 
 // keepCopy saves a copy of a user's file before wfs changes it. The copy is in the subdirectory `name` of the user's
 // state directory. It returns the path of the copy.
-func keepCopy(e *workspace.Env, name, path string, text []byte) (string, error) {
+func keepCopy(e *system.Env, name, path string, text []byte) (string, error) {
 	dir, err := e.StateDir()
 	if err != nil {
 		return "", err

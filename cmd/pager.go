@@ -11,7 +11,7 @@ import (
 
 	"github.com/wfs-dev/wfs/gitstate"
 	"github.com/wfs-dev/wfs/internal/proc"
-	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/system"
 )
 
 // pager is a program that shows long output screen by screen.
@@ -64,7 +64,7 @@ func (a *app) page(ctx context.Context) {
 
 // pagerEnviron returns the environment of a pager. Like git, it sets options for less and lv unless the user has set
 // some: quit if the text fits on the screen, show colours, leave the text on the screen.
-func pagerEnviron(env *workspace.Env) []string {
+func pagerEnviron(env *system.Env) []string {
 	all := slices.Clone(env.Environ)
 	for name, options := range map[string]string{"LESS": "FRX", "LV": "-c"} {
 		if env.Get(name) == "" {
@@ -77,7 +77,7 @@ func pagerEnviron(env *workspace.Env) []string {
 // pagerCommand returns the user's pager as a shell command, or "" if the user wants none. It is the value of WFS_PAGER
 // or GIT_PAGER. If neither is set, git decides by its configuration, PAGER and the system. Outside a repository it is
 // PAGER, or else less.
-func pagerCommand(ctx context.Context, env *workspace.Env, repo *gitstate.Repo) string {
+func pagerCommand(ctx context.Context, env *system.Env, repo *gitstate.Repo) string {
 	for _, name := range []string{"WFS_PAGER", "GIT_PAGER"} {
 		if command, set := env.Lookup(name); set {
 			return command

@@ -226,13 +226,17 @@ func (a ending) of(ctx context.Context, h *engine.Hand) error {
 // say prints the session's state and the next commands. It returns an error with the exit code `code`.
 func (a ending) say(ctx context.Context, d present.Session, code int) error {
 	d.Driver = nil
+	v, err := a.View(ctx, d.ID)
+	if err == nil {
+		addTests(ctx, a.Workspace, &d, v.Tip)
+	}
 	if a.json {
 		if err := a.answer(present.Stream{Version: jsonVersion, Type: "end", Session: &d, Exit: &code}); err != nil {
 			return err
 		}
 		return exitWith(code)
 	}
-	if v, err := a.View(ctx, d.ID); err == nil {
+	if err == nil {
 		d.Cost = costOf(ctx, a.Workspace, &v)
 	}
 	a.note("")

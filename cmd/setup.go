@@ -77,7 +77,7 @@ func (a *setup) configure(ctx context.Context) (*initJSON, error) {
 		return nil, err
 	}
 	if a.o.test == "" || a.o.yes { // else wfs does not ask about the set-up, and must not run it
-		a.agreed = a.proposeSetup()
+		a.agreed = a.proposeSetup(ctx)
 	}
 	if err := a.mayTry(ctx); err != nil {
 		return nil, err
@@ -122,8 +122,8 @@ func (a *setup) propose() error {
 
 // proposeSetup returns the set-up command, which installs packages in new work trees. It is called before the proposed
 // gates were tried, so it assumes that the first proposal for each project works.
-func (a *setup) proposeSetup() workflows.Command {
-	return a.ProposeWorktree([]string{"node_modules/", ".venv/", "venv/"}, a.firstGates()).Setup
+func (a *setup) proposeSetup(ctx context.Context) workflows.Command {
+	return a.ProposeWorktree(ctx, []string{"node_modules/", ".venv/", "venv/"}, a.firstGates()).Setup
 }
 
 func (a *setup) firstGates() (gates []workflows.Gate) {
@@ -208,7 +208,7 @@ func (a *setup) tryAll(ctx context.Context) error {
 	}
 	done := a.showProgress()
 	defer done()
-	a.provideFor(ignored, a.firstGates())
+	a.provideFor(ctx, ignored, a.firstGates())
 	for i, group := range a.list {
 		if err := a.tryGroup(ctx, group, i > 0); err != nil {
 			return err
@@ -218,7 +218,7 @@ func (a *setup) tryAll(ctx context.Context) error {
 	for _, g := range a.found {
 		gates = append(gates, g.Gate)
 	}
-	a.provideFor(ignored, gates)
+	a.provideFor(ctx, ignored, gates)
 	for i := range a.found {
 		a.found[i].Clean = a.tryClean(ctx, a.found[i])
 	}
@@ -252,8 +252,8 @@ func (a *setup) tryGroup(ctx context.Context, group []detect.Proposal, further b
 // provideFor determines the settings of new work trees for these gates. If the set-up command differs from the one that
 // the user agreed to, it is written but does not run now. This happens if git does not ignore its output, or if another
 // gate was chosen.
-func (a *setup) provideFor(ignored []string, gates []workflows.Gate) {
-	a.provide = a.ProposeWorktree(ignored, gates)
+func (a *setup) provideFor(ctx context.Context, ignored []string, gates []workflows.Gate) {
+	a.provide = a.ProposeWorktree(ctx, ignored, gates)
 	if a.setup = a.provide.Setup; !a.o.yes && a.setup.Text() != a.agreed.Text() {
 		a.setup = workflows.Command{}
 	}

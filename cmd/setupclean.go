@@ -86,7 +86,7 @@ func sayClean(say func(string, ...any), c *initClean) {
 			" install what it needs, or name it in clean-provide, or set clean-proof: off"
 	}
 	say("  not in a clean checkout: %s", c.Reason)
-	say("  so finished work cannot be proven: %s", way)
+	say("  so finished work cannot be proven: %s, then wfs trust", way)
 }
 
 // checkProofs reports sessions whose work could not be tested in a clean checkout. It leaves out sessions that are

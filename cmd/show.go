@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
@@ -114,34 +115,65 @@ func (a *showVerb) showCheckpoint(ctx context.Context, id session.ID, n int) err
 
 // addEvidence adds the evidence for a checkpoint. It finds the evidence in the ledger commit that made the checkpoint.
 func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error {
-	commits, err := a.Repo.Ledgers(ctx, j.ID)
+	ledger, events, err := madeBy(ctx, a.Workspace, j.ID, j.Checkpoint.Number)
+	if ledger == "" || err != nil {
+		return err
+	}
+	addVerdict(j, events)
+	ev, err := a.Engine.Evidence(ctx, ledger, session.FileEvidence)
 	if err != nil {
 		return err
 	}
+	j.Evidence = &ev
+	if dir := filepath.Join(a.Repo.StateDir(), "sessions", string(j.ID), "runs", j.RunID); j.RunID != "" && isDir(dir) {
+		j.Logs = dir
+	}
+	return nil
+}
+
+// madeBy returns the ledger commit that made checkpoint n of a session, with its events; "" if there is none.
+func madeBy(ctx context.Context, w *workspace.Workspace, id session.ID, n int) (session.Commit, []session.Event, error) {
+	commits, err := w.Repo.Ledgers(ctx, id)
+	if err != nil {
+		return "", nil, err
+	}
 	for _, lc := range commits {
-		data, err := a.Repo.File(ctx, lc.Commit, session.FileEvents)
+		data, err := w.Repo.File(ctx, lc.Commit, session.FileEvents)
 		if err != nil {
-			return err
+			return "", nil, err
 		}
 		events, err := codec.DecodeLines(data)
 		if err != nil {
-			return err
+			return "", nil, err
 		}
-		if !makes(events, j.Checkpoint.Number) {
-			continue
+		if makes(events, n) {
+			return lc.Commit, events, nil
 		}
-		addVerdict(j, events)
-		ev, err := a.Engine.Evidence(ctx, lc.Commit, session.FileEvidence)
-		if err != nil {
-			return err
-		}
-		j.Evidence = &ev
-		if dir := filepath.Join(a.Repo.StateDir(), "sessions", string(j.ID), "runs", j.RunID); j.RunID != "" && isDir(dir) {
-			j.Logs = dir
-		}
-		return nil
 	}
-	return nil
+	return "", nil, nil
+}
+
+// addJudged adds the results of judging the current checkpoint to the session of completed work that lacks them, because
+// it has moved there from another checkpoint. It returns the ledger commit that made the checkpoint; if the session
+// lacks nothing, its newest one.
+func addJudged(ctx context.Context, w *workspace.Workspace, v *history.View) session.Commit {
+	s := &v.Session
+	if s.Status != session.StatusCompleted || s.Last != nil {
+		return v.Tip
+	}
+	ledger, events, err := madeBy(ctx, w, s.ID, s.Current)
+	if ledger == "" || err != nil {
+		return v.Tip // only for display
+	}
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case session.Judged:
+			s.LastGates, s.NotRun = b.Gates, b.NotRun
+		case session.Decided:
+			s.Last = &b
+		}
+	}
+	return ledger
 }
 
 // makes reports whether these events of a ledger commit made checkpoint n. If so, that is the last of them.

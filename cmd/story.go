@@ -53,7 +53,7 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 	if err != nil {
 		return err
 	}
-	s := &v.Session
+	s, ledger := &v.Session, addJudged(ctx, a.Workspace, &v)
 	j := present.StoryOf(a.describe(s, in), a.env.Now())
 	if end, found := a.Clone.Session(s.ID).Ended(""); found && j.Driver == nil && stillSo(&end, s) {
 		j.Failed = &present.Failure{Version: jsonVersion, Error: end.Error, Hint: end.Hint, Exit: end.Exit}
@@ -61,6 +61,7 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 	a.addAutoSave(ctx, &j.Session, s, v.Tip, in)
 	j.SpecEdited = a.SpecEdited(ctx, s)
 	a.addEdits(ctx, &j.Session, &v, in)
+	addTests(ctx, a.Workspace, &j.Session, ledger)
 	if a.json {
 		what, completes := a.HalfMoved(ctx)
 		j.HalfMoved, j.Next = what, a.nextOr(completes, j.Next)

@@ -116,7 +116,7 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 	} else if err != nil {
 		w.say("there is no copy of what is installed: " + safetext.Line(err.Error(), 300))
 	}
-	j := w.judge(r.Plan, r.RunDir, r.Started.Tree, false)
+	j := w.judge(ctx, r.Plan, r.RunDir, r.Started.Tree, false)
 	runs := w.app.rooms.BaseRuns(r.Plan)
 	j.Runs = runs
 	err := j.Compare(ctx, session.JudgeRequest{Plan: r.Plan, Baseline: r.Baseline, Known: r.Known, RunDir: r.RunDir})
@@ -133,7 +133,8 @@ func (w *works) Run(ctx context.Context, r session.RunRequest) (session.RunResul
 }
 
 // judge creates the judge of the tree `judged`.
-func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, fresh bool) *phases.Judge {
+func (w *works) judge(ctx context.Context, plan workflows.Plan, runDir string, judged session.Tree,
+	fresh bool) *phases.Judge {
 	repo := w.app.Repo
 	in := w.app.rooms.Packages(runDir, judged, fresh)
 	exclude := rooms.BesideRuns(runDir, "exclude")
@@ -151,7 +152,7 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 	}
 	j.Trees = trial.Trees{Show: repo.Show, Paths: repo.Paths, Changes: repo.Changes, Overlay: repo.Overlay,
 		WithTexts: repo.WithTexts}
-	j.RoomNote, j.Mend = w.app.rooms.GateNote(plan, runDir), w.app.rooms.Mend(plan)
+	j.RoomNote, j.Mend = w.app.rooms.GateNote(plan, runDir), w.app.rooms.Mend(ctx, plan)
 	j.Runner = gate.Runner{Root: repo.Root(), Env: w.environ(plan), Secrets: w.app.Redactor(), Report: w.say,
 		Counted: w.count, Setup: plan.Setup.Text(), SetUpHere: w.setUp,
 		Clean: func(ctx context.Context, tree session.Tree) (session.CleanTree, error) {
@@ -163,18 +164,18 @@ func (w *works) judge(plan workflows.Plan, runDir string, judged session.Tree, f
 func (w *works) Judge(ctx context.Context, r session.JudgeRequest) (session.Judgement, error) {
 	defer w.app.rooms.Leave()
 	w.app.rooms.BaseRuns(r.Plan).Forget() // the run does this, too, unless it was killed
-	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
+	return w.judge(ctx, r.Plan, r.RunDir, r.Tree, r.Packages).Judge(ctx, r)
 }
 
 func (w *works) Prove(ctx context.Context, r session.JudgeRequest) (session.Proof, error) {
 	defer w.app.rooms.Leave()
-	return w.judge(r.Plan, r.RunDir, r.Tree, r.Packages).Prove(ctx, r)
+	return w.judge(ctx, r.Plan, r.RunDir, r.Tree, r.Packages).Prove(ctx, r)
 }
 
 func (w *works) Baseline(ctx context.Context, p workflows.Plan, tree session.Tree, runDir string) (session.Baseline,
 	session.Evidence, error) {
 	defer w.app.rooms.Leave()
-	j := w.judge(p, runDir, tree, false)
+	j := w.judge(ctx, p, runDir, tree, false)
 	j.Runs = w.app.rooms.BaseRuns(p)
 	j.Bare = func(ctx context.Context, tree session.Tree) (bool, error) {
 		if there, err := w.app.Repo.Rooms.Installed(ctx, tree); err != nil || len(there) == 0 && !p.Setup.IsZero() {

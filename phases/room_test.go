@@ -36,7 +36,7 @@ func TestNoRoom(t *testing.T) {
 	}{
 		"the same": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail}, ran: 1},
 		"one fails there": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass},
-			says: "b is fail there, and pass here; to fix it, in .wfs/config.yaml: npm ci", ran: 1},
+			says: "b is fail there, and pass here; to fix it, in .wfs/config.yaml: npm ci, then wfs trust", ran: 1},
 		"one that is known": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestPass},
 			known: []session.TestID{"b"}, ran: 1},
 		"one does not exist": {gate: "cat out", was: session.Tests{"a": session.TestPass, "b": session.TestFail,

@@ -3,7 +3,8 @@ package session
 import (
 	"errors"
 	"slices"
-	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
 // CleanTree is a directory with only the files of one checkpoint and copies of the installed packages. Gates that run
@@ -43,61 +44,12 @@ type LeadsBack struct {
 // Lead replaces paths of the work tree in a text with the paths of the same files in the clean tree.
 func (c *CleanTree) Lead(text string) string {
 	for _, live := range c.Live {
-		text = replacePath(text, live, c.Root)
+		text = safetext.ReplacePath(text, live, c.Root)
 	}
 	return text
 }
 
 // Names reports whether a text mentions a path of the work tree.
 func (c *CleanTree) Names(text string) bool {
-	return slices.ContainsFunc(c.Live, func(live string) bool { return findPath(text, live) >= 0 })
-}
-
-// replacePath replaces `path` in a text with `by`, wherever it occurs alone or as the start of a longer path. It keeps
-// paths into a .git directory, because that directory is not part of the project.
-func replacePath(text, path, by string) string {
-	var b strings.Builder
-	for {
-		i := findPath(text, path)
-		if i < 0 {
-			break
-		}
-		b.WriteString(text[:i])
-		b.WriteString(by)
-		text = text[i+len(path):]
-	}
-	if b.Len() == 0 {
-		return text
-	}
-	return b.String() + text
-}
-
-// findPath returns the first position of a path in a text, -1 for none. It skips places where the path is only a part
-// of a longer name, and paths into a .git directory.
-func findPath(text, path string) int {
-	if path == "" || path == "/" {
-		return -1
-	}
-	for from := 0; ; {
-		i := strings.Index(text[from:], path)
-		if i < 0 {
-			return -1
-		}
-		i += from
-		before, after := text[:i], text[i+len(path):]
-		ok := after == "" || !inName(after[0])
-		if before != "" {
-			last := before[len(before)-1]
-			ok = ok && !inName(last) && (last != '/' || strings.HasSuffix(before, "://")) && last != '\\'
-		}
-		if ok && after != ".git" && !strings.HasPrefix(after, "/.git/") && after != "/.git" {
-			return i
-		}
-		from = i + len(path)
-	}
-}
-
-func inName(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' ||
-		c >= 0x80
+	return slices.ContainsFunc(c.Live, func(live string) bool { return safetext.FindPath(text, live) >= 0 })
 }

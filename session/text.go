@@ -1,9 +1,6 @@
 package session
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Name returns HEAD's position in the form that Turn uses: the full name of a ref, or a commit if HEAD is detached.
 func (h Head) Name() string {
@@ -25,20 +22,6 @@ func ShortRef(ref string) string {
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
-}
-
-// ListTests returns the first five names of a list of tests as text, and the number of the others.
-func ListTests(ids []TestID) string {
-	const most = 5
-	var list []string
-	for i, id := range ids {
-		if i == most {
-			list = append(list, fmt.Sprintf("and %d more", len(ids)-most))
-			break
-		}
-		list = append(list, string(id))
-	}
-	return strings.Join(list, ", ")
 }
 
 // Plural returns `one` if n is 1, and `many` otherwise.

@@ -222,9 +222,14 @@ func (c *Config) OwnSettings(ctx context.Context) (*workflows.Settings, error) {
 }
 
 // ProposeWorktree returns proposed settings for new work trees: how they get the ignored files that the gates need.
-func (c *Config) ProposeWorktree(ignored []string, gates []workflows.Gate) workflows.Worktree {
-	return detect.Worktree(c.w.Repo.Root(), ignored, gates, func(program string) bool {
-		_, err := proc.LookPath(program, c.w.Env.Get("PATH"))
+func (c *Config) ProposeWorktree(ctx context.Context, ignored []string, gates []workflows.Gate) workflows.Worktree {
+	program := func(name string) bool {
+		_, err := proc.LookPath(name, c.w.Env.Get("PATH"))
 		return err == nil
-	})
+	}
+	tracked := func(file string) bool {
+		x, err := c.w.Repo.ReadIndex(ctx, c.w.Repo.IndexPath())
+		return err != nil || x.Tracks(file)
+	}
+	return detect.Worktree(c.w.Repo.Root(), ignored, gates, program, tracked)
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/system"
 )
 
 // Drivers finds the processes that drive (run) sessions of this clone.
 type Drivers struct {
 	clone *registry.Clone
-	env   *Env
+	env   *system.Env
 }
 
 // PeoplesWords are the commands with which people make decisions. Agents must not use them, for any session.

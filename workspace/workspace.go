@@ -19,6 +19,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workspace/system"
 )
 
 // Front has the functions of the calling command that a workspace needs.
@@ -35,7 +36,7 @@ type Front struct {
 
 // Workspace is the repository that a command works in, seen from one of its work trees.
 type Workspace struct {
-	Env   *Env
+	Env   *system.Env
 	Front Front
 
 	Repo   *gitstate.Repo
@@ -56,7 +57,7 @@ type Workspace struct {
 }
 
 // New returns a workspace that has not been opened yet.
-func New(env *Env, front Front) *Workspace {
+func New(env *system.Env, front Front) *Workspace {
 	w := &Workspace{Env: env, Front: front}
 	w.Forget()
 	return w

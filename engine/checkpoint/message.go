@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -79,10 +80,10 @@ func GateTable(gates []session.GateResult) string {
 			fmt.Fprintf(&b, ", with the tests of checkpoint %d", *g.TestsOf)
 		}
 		if len(g.Flaky) > 0 {
-			fmt.Fprintf(&b, ", flaky: %s", session.ListTests(g.Flaky))
+			fmt.Fprintf(&b, ", flaky: %s", safetext.First(g.Flaky, 5, ", "))
 		}
 		if len(g.KnownRed) > 0 {
-			fmt.Fprintf(&b, ", already failing before the session: %s", session.ListTests(g.KnownRed))
+			fmt.Fprintf(&b, ", already failing before the session: %s", safetext.First(g.KnownRed, 5, ", "))
 		}
 		b.WriteString("\n")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
@@ -128,20 +129,37 @@ func (h *Finisher) tested(told handedOver) string {
 	return strings.Join(list, ", ")
 }
 
-// lessTests lists the base's test files that were deleted, and those that lost lines.
-func (h *Finisher) lessTests(told handedOver) string {
+// ChangedTest is a test file of an earlier tree that was deleted since, or lost lines.
+type ChangedTest struct {
+	Path    string `json:"path"`
+	Added   int    `json:"added"` // lines
+	Removed int    `json:"removed"`
+	Deleted bool   `json:"deleted,omitempty"`
+}
+
+// ChangedTests returns the test files among changes between two trees that were deleted or lost lines. It leaves out
+// files that are new, or only grew.
+func ChangedTests(changes []session.Change, lines []session.FileLines, holdsTests func(path string) bool) (list []ChangedTest) {
 	gone := map[string]bool{}
-	for _, c := range told.changed {
+	for _, c := range changes {
 		gone[c.Path] = c.Status == "D"
 	}
+	for _, l := range lines {
+		if holdsTests(l.Path) && (gone[l.Path] || l.Removed > 0) {
+			list = append(list, ChangedTest{l.Path, l.Added, l.Removed, gone[l.Path]})
+		}
+	}
+	return list
+}
+
+// lessTests lists the base's test files that were deleted, and those that lost lines.
+func (h *Finisher) lessTests(told handedOver) string {
 	var deleted, changed []string
-	for _, l := range told.lines {
-		switch {
-		case !h.HoldsTests(l.Path):
-		case gone[l.Path]:
-			deleted = append(deleted, l.Path)
-		case l.Removed > 0:
-			changed = append(changed, fmt.Sprintf("%s (+%d -%d)", l.Path, l.Added, l.Removed))
+	for _, t := range ChangedTests(told.changed, told.lines, h.HoldsTests) {
+		if t.Deleted {
+			deleted = append(deleted, t.Path)
+		} else {
+			changed = append(changed, fmt.Sprintf("%s (+%d -%d)", t.Path, t.Added, t.Removed))
 		}
 	}
 	text := ""
@@ -185,7 +203,7 @@ func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates [
 		b.WriteString("\n" + unproven + "\n")
 	}
 	if flaky := s.FlakyTests(); len(flaky) > 0 {
-		fmt.Fprintf(b, "\nFlaky, ignored: %s\n", session.ListTests(flaky))
+		fmt.Fprintf(b, "\nFlaky, ignored: %s\n", safetext.First(flaky, 5, ", "))
 	}
 	if refuted := s.StillRefuted(); len(refuted) > 0 {
 		n := len(refuted)

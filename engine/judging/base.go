@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -40,7 +41,7 @@ func (h *Judging) mustBuild(b session.Baseline) error {
 			if g.Expect == workflows.ExpectRed && i >= 0 {
 				return &session.Refusal{Code: session.RefuseUnbuilt,
 					Hint:    fmt.Sprintf("wfs abandon %s -m 'the base does not build'", h.ID),
-					Message: fmt.Sprintf("no test of gate %s can be built or loaded here (%s), and phase %s asks for new tests that fail", g.Name, session.ListTests(b.Gates[i].KnownRed), p.Name)}
+					Message: fmt.Sprintf("no test of gate %s can be built or loaded here (%s), and phase %s asks for new tests that fail", g.Name, safetext.First(b.Gates[i].KnownRed, 5, ", "), p.Name)}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 
@@ -63,4 +64,30 @@ func (r *Files) Dirty(ctx context.Context) (int, error) {
 	out, err := r.Git.Ask(ctx, "status", object.EverySubmodule, "--porcelain", "--no-renames", "-z", "--", ":/",
 		":(top,exclude)"+object.UserDir)
 	return strings.Count(string(out), "\x00"), err
+}
+
+// Fold replaces the untracked files in directories that tools fill, such as .venv, by these directories, each with a
+// slash at its end. Snapshots leave such a directory out, unless git tracks something in it.
+func (r *Files) Fold(ctx context.Context, untracked []string) (folded []string, err error) {
+	tracks := map[string]bool{}
+	for _, file := range untracked {
+		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+			if !filled(path.Base(dir)) {
+				continue
+			}
+			if _, asked := tracks[dir]; !asked {
+				out, err := r.Git.Ask(ctx, "ls-files", "-z", "--", ":(top,literal)"+dir)
+				if err != nil {
+					return nil, err
+				}
+				tracks[dir] = len(out) > 0
+			}
+			if !tracks[dir] {
+				file = dir + "/"
+			}
+		}
+		folded = append(folded, file)
+	}
+	slices.Sort(folded)
+	return slices.Compact(folded), nil
 }

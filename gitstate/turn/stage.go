@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,8 +105,11 @@ func (r *Turns) stageLocked(ctx context.Context, d session.Draft, made *session.
 }
 
 // flush syncs the private index and the files that are new in it. Without that, a power cut could leave empty files in
-// the work tree, which would look like edits since the checkpoint.
-func (s *staged) flush() error { return durable.WriteOut(append(s.files, s.path)) }
+// the work tree, which would look like edits since the checkpoint. It does not rely on a sync of other files: the
+// objects may be there already, and are then not written.
+func (s *staged) flush() error {
+	return errors.Join(durable.WriteOut(s.files), durable.SyncFile(s.path))
+}
 
 // install replaces the work tree's index by the private one, which is flushed already, and releases index.lock. Git
 // trusts its index: even after a power cut, it must be neither older than the branch nor incomplete.

@@ -16,6 +16,9 @@ import (
 // SetupFile is the log of the set-up command, in the directory of its run.
 const SetupFile = "setup.log"
 
+// maxSetupOutput limits how much of the end of its output is read for the error, in bytes.
+const maxSetupOutput = 1 << 20
+
 // SetupRequest describes how to set up a new work tree.
 type SetupRequest struct {
 	Command workflows.Command
@@ -27,7 +30,7 @@ type SetupRequest struct {
 }
 
 // Setup runs the command that prepares a new work tree. If the command fails, the error is a session.Refusal with the
-// last lines of its output.
+// lines of its output that probably say why.
 func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 	log, err := process.NewLog(filepath.Join(req.RunDir, SetupFile), r.MaxLog)
 	if err != nil {
@@ -58,8 +61,8 @@ func (r *Runner) Setup(ctx context.Context, req SetupRequest) error {
 		return nil
 	}
 	said := ""
-	if lines := process.LastLines(log.Tail(maxErrors), process.PrintedLines, process.MaxShown); len(lines) > 0 {
-		said = "; its last output:\n  " + strings.Join(lines, "\n  ")
+	if lines := process.ErrorLines(log.Tail(maxSetupOutput), process.PrintedLines, process.MaxShown); len(lines) > 0 {
+		said = "; its output:\n  " + strings.Join(lines, "\n  ")
 	}
 	return &session.Refusal{Code: session.RefuseSetup, Message: "the set-up of the work tree " + why + said,
 		Hint: "fix worktree: setup in .wfs/config.yaml"}

@@ -14,7 +14,7 @@ func TestBeyond(t *testing.T) {
 	for scripts, want := range map[string][]string{
 		`"test": "node --test"`: nil,
 		`"test": "npm run lint && node --test", "lint": "eslint ."`:                                      {"npm run lint"},
-		`"test": "eslint . && vitest run", "posttest": "node size.js"`:                                   {"npx --no-install eslint .", "node size.js"},
+		`"test": "NODE_ENV=x eslint . && vitest run", "posttest": "node size.js"`:                        {"NODE_ENV=x npx --no-install eslint .", "node size.js"},
 		`"test": "npm run all", "all": "tsc -p . && npm run unit && npm run types", "unit": "jest"`:      {"npm run types"},
 		`"test": "vitest run --coverage"`:                                                                {"npx --no-install vitest run --coverage"},
 		`"test": "npm run build && mocha", "build": "rollup -c", "pretest": "npm run lint", "lint": "x"`: {"npm run lint"},

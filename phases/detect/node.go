@@ -93,8 +93,9 @@ func proposeNode(p *project) []Proposal {
 	}
 	needs := "its test script has no per-test results that wfs can read; `" + nodeGate +
 		"`, vitest, jest and mocha have them"
-	if len(list) > 0 {
-		needs = "the test script hides the per-test results; this would show them: " + list[0].Gate.Run.Shell
+	if len(list) > 0 { // they are tried first, so none of them could run
+		needs = "the test script hides the per-test results; pass the command behind it, if one can run: " +
+			"wfs init --force --test 'COMMAND' --format FORMAT"
 	}
 	return append(list, Proposal{Gate: testsGate(manager+" test", workflows.FormatExit),
 		Why: "package.json: " + script, Needs: needs})
@@ -192,6 +193,24 @@ func (n *nodePackage) manager() string {
 
 func (n *nodePackage) exec() string { return nodeExec[n.manager()] }
 
+// withExec returns a command of a script as a shell can run it: a package manager finds programs in node_modules/.bin,
+// and a shell does not. `known` are names of such programs that may not be installed yet.
+func (n *nodePackage) withExec(command string, known ...string) string {
+	at := 0
+	for word := range strings.FieldsSeq(command) {
+		at += strings.Index(command[at:], word)
+		if strings.Contains(word, "=") { // NODE_ENV=test
+			at += len(word)
+			continue
+		}
+		if slices.Contains(known, word) || !strings.Contains(word, "/") && n.has("node_modules/.bin/"+word) {
+			return command[:at] + n.exec() + command[at:]
+		}
+		break
+	}
+	return command
+}
+
 // byTool proposes a gate for the test runner in the test script. If there is no test script, it proposes one for a test
 // runner among the dependencies.
 func (n *nodePackage) byTool() []Proposal {
@@ -248,11 +267,7 @@ func (n *nodePackage) call(t *nodeTool, text string) string {
 		return text
 	}
 	kept := t.kept(strings.Fields(text))
-	at := slices.IndexFunc(kept, func(w string) bool { return !strings.Contains(w, "=") }) // after NODE_ENV=test
-	if kept[at] == t.name || kept[at] == "cross-env" {
-		kept[at] = n.exec() + kept[at]
-	}
-	return t.env + strings.TrimSpace(strings.Join(kept, " ")+" "+t.report)
+	return t.env + strings.TrimSpace(n.withExec(strings.Join(kept, " "), t.name, "cross-env")+" "+t.report)
 }
 
 // kept returns the words of a test runner's command, without options that must be left out of a gate.
@@ -272,15 +287,11 @@ func (t *nodeTool) kept(words []string) (kept []string) {
 // code. A test run that measures coverage is included.
 func (n *nodePackage) beyond() (commands []string) {
 	for _, s := range n.steps {
-		tool, _, _ := strings.Cut(s.text, " ")
-		installed := n.has("node_modules/.bin/" + tool)
-		switch {
-		case s.builds, s.tool != nil && !(installed && slices.Contains(strings.Fields(s.text), "--coverage")):
-		case installed:
-			commands = append(commands, n.exec()+s.text)
-		default:
-			commands = append(commands, s.text)
+		text := n.withExec(s.text)
+		if s.builds || s.tool != nil && (text == s.text || !slices.Contains(strings.Fields(text), "--coverage")) {
+			continue
 		}
+		commands = append(commands, text)
 	}
 	return commands
 }

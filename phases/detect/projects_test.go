@@ -37,6 +37,8 @@ func TestPropose(t *testing.T) {
 		{"vitest", map[string]string{"package.json": `{"scripts":{"test":"vitest run"}}`}, `CI=true npx --no-install vitest --run --reporter=junit --outputFile="$WFS_REPORT"`, workflows.FormatJUnit, false},
 		{"mocha behind a build", map[string]string{"package.json": `{"scripts":{"pretest":"tsc -p .","test":"eslint . && mocha dist/test"}}`, "yarn.lock": ""},
 			`yarn run tsc -p . && yarn run mocha dist/test --reporter xunit --reporter-option output="$WFS_REPORT"`, workflows.FormatJUnit, false},
+		{"mocha behind a coverage tool", map[string]string{"package.json": `{"scripts":{"test":"NODE_ENV=test nyc --reporter=text mocha test"}}`, "node_modules/.bin/nyc": ""},
+			`NODE_ENV=test npx --no-install nyc mocha test --reporter xunit`, workflows.FormatJUnit, false},
 		{"a build with arguments", map[string]string{"package.json": `{"scripts":{"test":"npm run build -- --fast && mocha"}}`},
 			`npm run build -- --fast && npx --no-install mocha --reporter xunit`, workflows.FormatJUnit, false},
 		{"ava", map[string]string{"package.json": `{"scripts":{"test":"xo && ava"}}`}, "npx --no-install ava --tap", workflows.FormatTAP, false},

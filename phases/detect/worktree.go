@@ -22,15 +22,18 @@ var installs = []struct{ dir, file, command, extra, group string }{
 	{dir: ".venv/", file: "poetry.lock", command: "poetry install", extra: " --extras "},
 }
 
+// withoutLock changes a command of installs so that it works without a lock file.
+var withoutLock = strings.NewReplacer("npm ci", "npm install", " --frozen-lockfile", "", " --frozen", "")
+
 var usesPytest = lazyregexp.New(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
 
 // Worktree proposes how to set up a new work tree for the project at root. `ignored` are the names at its top that git
 // ignores; those of directories end in a slash. Files with local settings are copied. Packages, including the gates'
 // test runners, are installed again, because they often contain their own path. A virtual environment whose contents
 // no file declares is linked; if it contains links back to the project, wfs refuses it when it makes the work tree.
-// `program` reports whether a program is installed.
+// `program` reports whether a program is installed, and `tracked` whether git tracks a file: new work trees lack others.
 func Worktree(root string, ignored []string, gates []workflows.Gate,
-	program func(name string) bool) workflows.Worktree {
+	program, tracked func(name string) bool) workflows.Worktree {
 	var w workflows.Worktree
 	var setup []string
 	p := &project{root: root, readFile: os.ReadFile}
@@ -39,7 +42,7 @@ func Worktree(root string, ignored []string, gates []workflows.Gate,
 		if name == ".env" || name == ".envrc" || strings.HasPrefix(name, ".env.") && !strings.Contains(name, "/") {
 			w.Copy = append(w.Copy, name)
 		}
-		command := p.installs(name, pytest, program)
+		command := p.installs(name, pytest, program, tracked)
 		switch {
 		case command != "":
 			setup = append(setup, command)
@@ -54,7 +57,7 @@ func Worktree(root string, ignored []string, gates []workflows.Gate,
 
 // installs returns the command that fills a directory; "" if unknown. If the program that wrote the lock file is not
 // installed, it returns a command with pip, provided that pip can install the packages without the lock file.
-func (p *project) installs(dir string, pytest bool, program func(name string) bool) string {
+func (p *project) installs(dir string, pytest bool, program, tracked func(name string) bool) string {
 	pip := ""
 	if dir == ".venv/" {
 		pip = p.pipInstalls(pytest)
@@ -63,6 +66,9 @@ func (p *project) installs(dir string, pytest bool, program func(name string) bo
 		tool, _, _ := strings.Cut(i.command, " ")
 		if i.dir != dir || !p.has(i.file) || pip != "" && !program(tool) {
 			continue
+		}
+		if !tracked(i.file) {
+			i.command = withoutLock.Replace(i.command)
 		}
 		if !pytest {
 			return i.command

@@ -27,6 +27,8 @@ func laidProject(t *testing.T, files map[string]string) string {
 	return root
 }
 
+func yes(string) bool { return true }
+
 func TestProposeWorktree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -48,9 +50,22 @@ func TestProposeWorktree(t *testing.T) {
 		for _, name := range c.files {
 			files[name] = ""
 		}
-		got := Worktree(laidProject(t, files), c.ignored, nil, func(string) bool { return true })
+		got := Worktree(laidProject(t, files), c.ignored, nil, yes, yes)
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%v, %v: %+v, want %+v", c.ignored, c.files, got, c.want)
+		}
+	}
+}
+
+// TestProposeUnlocked: a new work tree lacks a lock file that git does not track.
+func TestProposeUnlocked(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{"package-lock.json": "npm install", "pnpm-lock.yaml": "pnpm install",
+		"yarn.lock": "yarn install", "bun.lock": "bun install", "uv.lock": "uv sync", "poetry.lock": "poetry install"} {
+		got := Worktree(laidProject(t, map[string]string{file: ""}), []string{"node_modules/", ".venv/"}, nil, yes,
+			func(string) bool { return false })
+		if got.Setup.Shell != want {
+			t.Errorf("%s: %q, want %q", file, got.Setup.Shell, want)
 		}
 	}
 }
@@ -120,7 +135,7 @@ func TestProposeSetupOfPython(t *testing.T) {
 		}
 		got := Worktree(laidProject(t, c.files), []string{".venv/"}, gates, func(name string) bool {
 			return slices.Contains(strings.Fields(c.tools), name)
-		})
+		}, yes)
 		if got.Setup.Shell != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got.Setup.Shell, c.want)
 		}

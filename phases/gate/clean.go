@@ -62,7 +62,7 @@ func (g *Run) Astray() string {
 	case g.Leads != nil:
 		mend := ""
 		if g.Leads.Mend != "" {
-			mend = "; to fix it, in .wfs/config.yaml: " + g.Leads.Mend
+			mend = mendText(g.Leads.Mend)
 		}
 		return fmt.Sprintf("a module of the project resolves outside the clean checkout: %s leads to %s%s", g.Leads.Path,
 			g.Leads.To, mend)

@@ -176,7 +176,12 @@ func (j *Rooms) mended(said ...string) string {
 	case j.Setup != "":
 		return "; the set-up may have to install more: " + lineOf(j.Setup)
 	case j.Mend != "":
-		return "; to fix it, in .wfs/config.yaml: " + j.Mend
+		return mendText(j.Mend)
 	}
 	return ""
+}
+
+// mendText returns the end of a sentence that names a setting of the configuration.
+func mendText(setting string) string {
+	return "; to fix it, in .wfs/config.yaml: " + setting + ", then wfs trust"
 }

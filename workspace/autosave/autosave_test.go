@@ -15,6 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
+	"github.com/wfs-dev/wfs/workspace/system"
 )
 
 // Even if a gate ends at once, files that the agent deleted must get a ref: the next attempt's auto-save replaces the
@@ -43,7 +44,7 @@ func TestAutoSaveEvery(t *testing.T) {
 	}
 	every := func() time.Duration {
 		t.Helper()
-		w := workspace.New(&workspace.Env{Dir: dir, Environ: environ, Now: time.Now},
+		w := workspace.New(&system.Env{Dir: dir, Environ: environ, Now: time.Now},
 			workspace.Front{Engine: func(b *hand.Base) *engine.Engine { return engine.New(b, nil) }})
 		if err := w.Open(t.Context()); err != nil {
 			t.Fatal(err)

@@ -42,7 +42,7 @@ func (r *Rooms) CleanTree(ctx context.Context, plan workflows.Plan, in Packages,
 		return session.CleanTree{}, err
 	}
 	if c.LeadsBack != nil {
-		c.LeadsBack.Mend = r.Mend(plan)
+		c.LeadsBack.Mend = r.Mend(ctx, plan)
 	}
 	c.Home, c.Temp = filepath.Join(filepath.Dir(c.Root), "wfs-home"), filepath.Join(filepath.Dir(c.Root), "wfs-tmp")
 	for _, dir := range []string{c.Home, c.Temp} {

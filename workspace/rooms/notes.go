@@ -1,6 +1,7 @@
 package rooms
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -98,11 +99,11 @@ func (n *roomNote) Write(gate, why string) error { return n.write(n.key(gate), w
 
 // Mend returns a setting that would install the project's packages in clean trees. It returns "" if the plan has such a
 // setting already, or if none is known for the project.
-func (r *Rooms) Mend(plan workflows.Plan) string {
+func (r *Rooms) Mend(ctx context.Context, plan workflows.Plan) string {
 	if !plan.Setup.IsZero() {
 		return ""
 	}
-	w := r.work.ProposeWorktree([]string{"node_modules/", ".venv/"}, plan.Baseline)
+	w := r.work.ProposeWorktree(ctx, []string{"node_modules/", ".venv/"}, plan.Baseline)
 	if w.Setup.IsZero() {
 		return ""
 	}

@@ -129,8 +129,8 @@ func provisionRefusal(err error) error {
 const maxSetupFiles = 100
 
 // setUp runs the set-up in a new work tree. It returns the files that the set-up made and git does not ignore:
-// checkpoints will leave them out. It returns no directories, because checkpoints must have files that the agent adds
-// to them.
+// checkpoints will leave them out. It returns only directories that tools fill, because in others checkpoints must have
+// files that the agent adds.
 func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commit, config *workflows.Config,
 	main *gitstate.Repo) ([]string, error) {
 	c := config.Worktree
@@ -154,6 +154,9 @@ func (t *Trees) setUp(ctx context.Context, m registry.HalfMade, at session.Commi
 		return nil, err
 	}
 	_, left, err := t.Repo.Edited(ctx, at, "")
+	if err == nil {
+		left, err = t.Repo.Fold(ctx, left)
+	}
 	if len(left) > maxSetupFiles {
 		return nil, session.Refuse(session.RefuseSetup, "list them in .gitignore and commit that",
 			"the set-up made %d files that git does not ignore: %s", len(left), safetext.First(left, 5, " "))

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/wfs-dev/wfs/engine/finish"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
@@ -69,6 +71,27 @@ func NotAsked(s *session.Session) (list []string) {
 		add("gate %s was not run: %s", g.Gate, g.Why)
 	}
 	return list
+}
+
+// AddChangedTests adds test files that were changed or deleted, of a completed session also as a weak point.
+func (j *Session) AddChangedTests(list []finish.ChangedTest) {
+	j.ChangedTests = list
+	if text := changedTests(list); text != "" && j.Status == session.StatusCompleted {
+		j.Beware = append(j.Beware, "changed tests: "+text)
+	}
+}
+
+// changedTests returns the names of changed test files with the numbers of their added and removed lines, "" for none.
+func changedTests(list []finish.ChangedTest) string {
+	var names []string
+	for _, t := range list {
+		if t.Deleted {
+			names = append(names, t.Path+" deleted")
+		} else {
+			names = append(names, fmt.Sprintf("%s +%d -%d", t.Path, t.Added, t.Removed))
+		}
+	}
+	return safetext.First(names, 5, ", ")
 }
 
 // LapTests counts the new tests of all laps among the checkpoints `way`. `said` is the count as a prefix for "new

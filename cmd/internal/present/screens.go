@@ -1,6 +1,7 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +35,9 @@ func (c report) standing(head string, current bool) bool {
 		c.Out("%s%s", head, Standing(s))
 		for _, line := range StoppedHere(s, c.Clock(), current) {
 			c.Out("  %s", line)
+		}
+		if text := changedTests(c.of.ChangedTests); text != "" && s.Status == session.StatusWaiting {
+			c.fact("changed", "tests: %s", text)
 		}
 		return false
 	}
@@ -137,9 +141,11 @@ func (c report) done(head string) {
 		if len(cp.Targets) > 0 && cp.Next != workflows.Done && cp.NextLap == cp.Lap {
 			var names []session.TestID
 			for _, t := range cp.Targets {
-				names = append(names, shortTest(t))
+				if c.of.ran(t) {
+					names = append(names, shortTest(t))
+				}
 			}
-			shown[cp.Lap] = safetext.First(names, 5, ", ")
+			shown[cp.Lap] = cmp.Or(safetext.First(names, 5, ", "), "no test left")
 		}
 	}
 	for _, item := range items.States(s) {
@@ -157,9 +163,19 @@ func (c report) done(head string) {
 	if proof != nil && proof.Verdict == session.Pass {
 		c.fact("clean", "%s", proof.Reason)
 	}
-	if beware := NotAsked(s); len(beware) > 0 {
+	if beware := c.of.Beware; len(beware) > 0 {
 		c.fact("beware", "%s", strings.Join(beware, "; "))
 	}
+}
+
+// ran reports whether a test is in the newest evidence. Without evidence it returns true.
+func (j *Session) ran(t session.TestID) bool {
+	for _, tests := range j.Evidence.Gates {
+		if _, ok := tests[t]; ok {
+			return true
+		}
+	}
+	return len(j.Evidence.Gates) == 0
 }
 
 // shortTest returns the name of a Go test without its package. It returns other names unchanged.

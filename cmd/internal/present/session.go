@@ -41,14 +41,17 @@ type Session struct {
 	Items    int                `json:"items,omitempty"`
 	Item     string             `json:"item,omitempty"`
 	// number of items that are done: delivered, shown by an existing test, or agreed to by a person
-	ItemsDone     int                    `json:"items_done,omitempty"`
-	ItemStates    []items.Item           `json:"item_states,omitempty"`
-	Attempts      int                    `json:"attempts"` // judged attempts
-	Claims        int                    `json:"claims"`
-	Refuted       int                    `json:"refuted"`
-	Flaky         []session.TestID       `json:"flaky,omitempty"`
-	Beware        []string               `json:"beware,omitempty"` // weak points of completed work
-	Ways          []Way                  `json:"ways,omitempty"`   // the user's options, if the session is stopped
+	ItemsDone  int              `json:"items_done,omitempty"`
+	ItemStates []items.Item     `json:"item_states,omitempty"`
+	Attempts   int              `json:"attempts"` // judged attempts
+	Claims     int              `json:"claims"`
+	Refuted    int              `json:"refuted"`
+	Flaky      []session.TestID `json:"flaky,omitempty"`
+	Beware     []string         `json:"beware,omitempty"` // weak points of completed work
+	// test files that were changed or deleted since the base, of completed work; of a session that waits for a person,
+	// since the lap's tests were frozen
+	ChangedTests  []finish.ChangedTest   `json:"changed_tests,omitempty"`
+	Ways          []Way                  `json:"ways,omitempty"` // the user's options, if the session is stopped
 	CostUSD       float64                `json:"cost_usd,omitempty"`
 	Used          cost.Usage             `json:"used,omitzero"`
 	Checkpoint    int                    `json:"checkpoint"`
@@ -82,6 +85,8 @@ type Session struct {
 	Next        []string               `json:"next"`                   // commands to type next
 
 	Of *session.Session `json:"-"`
+	// Evidence is the newest evidence, of completed work that has a checklist.
+	Evidence session.Evidence `json:"-"`
 	// Cost is the cost so far with the caps on the whole session, such as "$1.20 of $5.00". It is "" if the cost is
 	// zero.
 	Cost string `json:"-"`

@@ -1,4 +1,5 @@
-package workspace
+// Package system has the parts of the operating system that commands use, so that tests can replace them.
+package system
 
 import (
 	"encoding/hex"
