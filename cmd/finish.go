@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -258,12 +257,7 @@ func (a *finishVerb) sayCommit(ctx context.Context, j *finishJSON, s *session.Se
 // sayParked reminds the user of uncommitted changes that were left on the base branch when a session was created or
 // checked out, if the handed-over work does not contain them.
 func (a *finishVerb) sayParked(ctx context.Context, base, branch string) {
-	if base == "" {
-		return
-	}
-	parked, err := a.Engine.Parked(ctx, base)
-	if err != nil || !slices.ContainsFunc(parked,
-		func(op session.Op) bool { return a.Repo.Lacks(ctx, branch, op.Turn.Rescue) }) {
+	if base == "" || !leftBehind(ctx, a.Workspace, base, branch) {
 		return
 	}
 	on := strings.TrimPrefix(base, "refs/heads/")

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate"
@@ -25,6 +26,14 @@ func sayLeftBehind(ctx context.Context, w *workspace.Workspace, branch string, s
 		}
 	}
 	return err
+}
+
+// leftBehind reports whether uncommitted changes were left on a branch that neither the branch `in` nor the work tree has
+// now.
+func leftBehind(ctx context.Context, w *workspace.Workspace, on, in string) bool {
+	parked, err := w.Engine.Parked(ctx, on)
+	return err == nil && slices.ContainsFunc(parked,
+		func(op session.Op) bool { return w.Repo.Lacks(ctx, in, op.Turn.Rescue) })
 }
 
 // leftIn is called after a work tree was removed. It returns the refs that hold uncommitted changes which had been left

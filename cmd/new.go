@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -132,8 +133,12 @@ func beginNew(ctx context.Context, n *newborn) error {
 		n.Close()
 		return (&resumeVerb{app: n.app}).run(ctx, []string{string(id)})
 	}
-	if r, is := errors.AsType[*session.Refusal](err); is && r.Code == session.RefuseUnbuilt {
+	r, is := errors.AsType[*session.Refusal](err)
+	if is && r.Code == session.RefuseUnbuilt {
 		r.Hint = "make it build, or " + n.again("--workflow", "loop")
+	}
+	if is && n.o.runs && strings.HasPrefix(r.Hint, "wfs new ") {
+		r.Hint = "wfs start" + strings.TrimPrefix(r.Hint, "wfs new")
 	}
 	return err
 }
@@ -170,10 +175,14 @@ func (n *newborn) choosePlan(ctx context.Context) error {
 }
 
 // chooseStart determines the commit from which the session starts. If this work tree has another session checked out,
-// the edits there become a checkpoint first.
+// the edits there become a checkpoint first, unless they are only the spec, which comes along.
 func (n *newborn) chooseStart(ctx context.Context) (err error) {
 	if !n.o.worktree {
-		if n.saved, err = n.Leave(ctx, "wfs new", ""); err != nil {
+		spec := ""
+		if !n.o.leave && !n.o.fork { // a fork has the spec of its parent
+			spec = n.b.Created.SpecPath
+		}
+		if n.saved, err = n.Leave(ctx, "wfs new", "", spec); err != nil {
 			return err
 		}
 	}
@@ -226,16 +235,24 @@ func (n *newborn) carryOrLeave(ctx context.Context) error {
 	if len(names) == 0 { // the changes are only in the index, not in the files
 		names = []string{"(staged only)"}
 	}
+	spec := !n.o.fork && slices.Equal(names, []string{b.Created.SpecPath}) // the only change is the session's spec
 	switch {
 	case carry, n.o.leave:
-	case workspace.Carries(b, snap, names):
-		carry = true // the only change is the session's spec
+	case spec:
+		carry = true
 	default:
 		if carry, err = n.askCarry(ctx, names); err != nil {
 			return err
 		}
 	}
 	switch {
+	case carry && spec && b.At != snap.Head.Commit:
+		b.Carry, b.Created.Carried = true, names
+		tree, err := n.Repo.TreeOf(ctx, b.At)
+		if err == nil {
+			b.Tree, err = n.Repo.Overlay(ctx, tree, snap.Tree, names)
+		}
+		return err
 	case carry && b.At != snap.Head.Commit:
 		return usage("wfs new --leave", "--carry takes changes along from HEAD, and this session begins elsewhere")
 	case carry:

@@ -83,7 +83,7 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 	}
 	var saved *session.Checkpoint
 	if !a.dry {
-		if saved, err = a.Leave(ctx, "wfs resume", id); err != nil {
+		if saved, err = a.Leave(ctx, "wfs resume", id, ""); err != nil {
 			return err
 		}
 	}

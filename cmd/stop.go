@@ -23,7 +23,8 @@ func (a *stopVerb) command() *cobra.Command {
 judged and gets its checkpoint first; wfs run continues from there.
 
 With --now it does what Ctrl-C in the terminal of the run does: the agent is stopped, and what is there becomes
-a checkpoint that is not judged. A second time the agent is killed.`,
+a checkpoint that is not judged. If the agent has ended and gates run, they are stopped, and the next wfs run
+judges what is there. A second time the agent is killed.`,
 		Example: "  wfs stop\n  wfs stop csv-export --now",
 		Args:    upTo(1),
 		RunE:    with(a.run),

@@ -86,7 +86,11 @@ func (a *switchVerb) leave(ctx context.Context, cur session.ID, branch string) e
 		return sayLeftBehind(ctx, a.Workspace, branch, a.out)
 	}
 	if cur == "" {
-		return session.Refuse(session.RefuseNotCurrent, "git switch "+short,
+		hint := "git switch " + short
+		if leftBehind(ctx, a.Workspace, branch, branch) {
+			hint += " && wfs" // which says how to have the changes back that were left there
+		}
+		return session.Refuse(session.RefuseNotCurrent, hint,
 			"no session is current here: going from one branch of yours to another is git's business")
 	}
 	if a.dry {

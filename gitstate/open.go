@@ -83,7 +83,7 @@ func repoOf(git *gitcmd.Git) *Repo {
 	r.Mover = checkout.New(git, r.Objects, r.RawBytes)
 	r.Turns = &turn.Turns{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Trees: r.Trees}
 	r.Handover = &handover.Handover{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
-	r.Backups = &backup.Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Handover: r.Handover}
+	r.Backups = &backup.Backups{Git: git, Objects: r.Objects, Refs: r.Refs, Files: r.Files, Handover: r.Handover}
 	r.AutoSaves = &backup.AutoSaves{Git: git, Objects: object.New(git), Refs: r.Refs, Files: r.Files, Backups: r.Backups}
 	r.Rooms = &room.Set{Git: git, Objects: r.Objects, Refs: r.Refs, Trees: r.Trees}
 	r.Finder = &unsaved.Finder{Git: git, Objects: r.Objects, Settings: r.Settings}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -92,6 +93,10 @@ func TestWaysBack(t *testing.T) {
 				if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(command, "show") && len(out) == 0 {
 					t.Errorf("%s: %v\n%s", command, err, out)
 				}
+			}
+			again := slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, ": git show") })
+			if got := r.WaysBack(ctx, ref, "kept"); len(got) != len(again) {
+				t.Errorf("all is back, and it says %s", got)
 			}
 			for name, want := range c.have {
 				if got := r.run("show", ":"+name); got != want {

@@ -78,7 +78,7 @@ func (h *Hands) HoldAndTake(ctx context.Context, command string, id session.ID) 
 // Enter opens a session for writing that will become the current one in this work tree. If another session is current
 // now, its uncommitted edits become a checkpoint, which Enter returns. The caller must have called Begin before.
 func (h *Hands) Enter(ctx context.Context, command string, id session.ID) (*engine.Hand, *session.Checkpoint, error) {
-	saved, err := h.Leave(ctx, command, id)
+	saved, err := h.Leave(ctx, command, id, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,8 +87,9 @@ func (h *Hands) Enter(ctx context.Context, command string, id session.ID) (*engi
 }
 
 // Leave prepares the switch from the current session to the session `target`, or to a new one if `target` is "". It
-// locks both sessions, and returns the checkpoint that it makes of the current session's edits, if any.
-func (h *Hands) Leave(ctx context.Context, command string, target session.ID) (*session.Checkpoint, error) {
+// locks both sessions, and returns the checkpoint that it makes of the current session's edits, if any. It makes none if
+// the only edit is the file `spec`, the specification of the new session.
+func (h *Hands) Leave(ctx context.Context, command string, target session.ID, spec string) (*session.Checkpoint, error) {
 	cur, err := h.w.Current(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (h *Hands) Leave(ctx context.Context, command string, target session.ID) (*
 	if cur == "" || cur == target {
 		return nil, nil
 	}
-	_, saved, err := h.saveEdits(ctx, cur, func() error { return nil })
+	_, saved, err := h.saveEdits(ctx, cur, spec, func() error { return nil })
 	return saved, err
 }
 
@@ -121,12 +122,12 @@ func (h *Hands) LeaveFor(ctx context.Context, command string, cur session.ID, br
 	if err := h.w.Hold(command, cur); err != nil {
 		return nil, nil, err
 	}
-	return h.saveEdits(ctx, cur, func() error { return h.w.Engine.Free(ctx, branch) })
+	return h.saveEdits(ctx, cur, "", func() error { return h.w.Engine.Free(ctx, branch) })
 }
 
 // saveEdits opens a session and makes a checkpoint of its edits, before HEAD moves away from its branch. It makes no
-// checkpoint if `check` returns an error.
-func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() error) (*engine.Hand,
+// checkpoint if `check` returns an error, or if the only edit is the file `spec`.
+func (h *Hands) saveEdits(ctx context.Context, cur session.ID, spec string, check func() error) (*engine.Hand,
 	*session.Checkpoint, error) {
 	hand, err := h.Take(ctx, cur)
 	if err != nil {
@@ -137,6 +138,9 @@ func (h *Hands) saveEdits(ctx context.Context, cur session.ID, check func() erro
 	}
 	if err := check(); err != nil {
 		return nil, nil, err
+	}
+	if only, err := hand.OnlyEdit(ctx, spec); only || err != nil {
+		return hand, nil, err
 	}
 	saved, err := hand.Save(ctx, fmt.Sprintf("edits of %s, kept when it was left", cur))
 	return hand, saved, err

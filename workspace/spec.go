@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -211,10 +210,4 @@ func (b *Births) Uncommitted(ctx context.Context, birth *transition.Birth) (sess
 		names = append(names, c.Path)
 	}
 	return snap, names, err
-}
-
-// Carries reports whether a new session takes the uncommitted files along without asking: it does if its spec is the
-// only such file.
-func Carries(birth *transition.Birth, snap session.Snapshot, names []string) bool {
-	return slices.Equal(names, []string{birth.Created.SpecPath}) && birth.At == snap.Head.Commit
 }

@@ -17,7 +17,7 @@ type Birth struct {
 	Carry   bool            // the work tree's uncommitted changes go into checkpoint 0
 	// the session gets a new work tree of its own: HEAD is detached at At, and the files are those of Tree
 	Own      bool
-	Tree     session.Tree // with Own: tree of checkpoint 0
+	Tree     session.Tree // tree of checkpoint 0; without Own "" if it is that of At, or with Carry the work tree's
 	Plan     *workflows.Plan
 	PlanText []byte
 	Workflow []byte // text of the workflow file
@@ -61,6 +61,9 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 	if err != nil {
 		return nil, err
 	}
+	if b.Carry && b.Tree != "" {
+		tree = b.Tree
+	}
 	switch {
 	case b.Own:
 		tree = b.Tree
@@ -70,7 +73,7 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 		if err := h.unchanged(ctx, tree, snap.Tree); err != nil {
 			return nil, err
 		}
-	case b.Carry:
+	case b.Carry && b.Tree == "":
 		tree = snap.Tree
 	case tree != snap.Tree: // find files in the way before the session exists
 		if _, err := h.PlanMove(ctx, snap, tree, ""); err != nil {

@@ -101,6 +101,20 @@ func (h *Going) leaving(ctx context.Context, branch string) (r Relocation, note 
 	return r, note, true, nil
 }
 
+// OnlyEdit reports whether the work tree differs from the session's current checkpoint in the file `name` alone.
+func (h *Going) OnlyEdit(ctx context.Context, name string) (bool, error) {
+	c := h.S.At(h.S.Current)
+	if name == "" || c == nil {
+		return false, nil
+	}
+	snap, err := h.Snapshot(ctx)
+	if err != nil || snap.Head.Commit != c.Code {
+		return false, err
+	}
+	changes, err := h.Git.Changes(ctx, c.Tree, snap.Tree)
+	return len(changes) == 1 && changes[0].Path == name, err
+}
+
 // Resume makes the session current and ready to run, at the checkpoint with the number `at`. With -1 the current
 // checkpoint and the edits stay, and an abandoned session is revived. Resume starts no agent.
 func (h *Going) Resume(ctx context.Context, at int) (*Relocated, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
+	"github.com/wfs-dev/wfs/gitstate/snapshot"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -20,6 +21,7 @@ type Backups struct {
 	Git      *gitcmd.Git
 	Objects  *object.Store
 	Refs     *refs.Refs
+	Files    *snapshot.Files
 	Handover *handover.Handover // tells whether a branch has the changes of a rescue
 }
 

@@ -152,8 +152,8 @@ func (p Rescued) Show() string {
 }
 
 // WaysBack returns lines that tell the user how to restore a rescue. The first line has the text `why` and a command,
-// and there is a line for each further part. It returns no lines if the branch on which the rescue was made has all of
-// the work now.
+// and there is a line for each further part. It omits what the branch on which the rescue was made has by now, or the
+// work tree.
 func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 	parts, err := r.RescuedParts(ctx, ref)
 	if err != nil || len(parts) == 0 { // the lines are only hints, and the git command will show the problem
@@ -163,12 +163,15 @@ func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 		return nil
 	}
 	var lines []string
-	for i, p := range parts {
+	for _, p := range parts {
+		if p.Picks && r.here(ctx, p.Commit) { // git would refuse the command
+			continue
+		}
 		how := p.Show()
 		if p.Picks {
 			how = "git cherry-pick -n " + p.At
 		}
-		if i > 0 {
+		if len(lines) > 0 {
 			why = "and " + strings.TrimSuffix(p.What, ",")
 		}
 		lines = append(lines, why+": "+how)
@@ -176,8 +179,8 @@ func (r *Backups) WaysBack(ctx context.Context, ref, why string) []string {
 	return lines
 }
 
-// Lacks reports whether a branch lacks the uncommitted work in a rescue: the branch has neither the same files nor a
-// commit with the same change. "" stands for the branch on which the rescue was made.
+// Lacks reports whether the uncommitted work in a rescue is neither in the work tree nor in a branch: the branch has
+// neither the same files nor a commit with the same change. "" stands for the branch on which the rescue was made.
 func (r *Backups) Lacks(ctx context.Context, branch, ref string) bool {
 	rescue, err := r.Refs.Ref(ctx, ref)
 	if err != nil || rescue == "" {
@@ -196,6 +199,31 @@ func (r *Backups) Lacks(ctx context.Context, branch, ref string) bool {
 			return false
 		}
 		how, err := r.Handover.HasChanges(ctx, p.Commit, cmp.Or(branch, state.Head.Ref))
-		return err != nil || how == handover.FateNowhere
+		return (err != nil || how == handover.FateNowhere) && !r.here(ctx, p.Commit)
 	})
+}
+
+// here reports whether the work tree has the changes of a part of a rescue, on a branch of the user. On a session's
+// branch they are not back: the user's branch does not get them from there.
+func (r *Backups) here(ctx context.Context, part session.Commit) bool {
+	head, err := r.Refs.Head(ctx)
+	if err != nil || strings.HasPrefix(head.Ref, session.BranchPrefix) {
+		return false
+	}
+	info, err := r.Objects.CommitInfo(ctx, part)
+	if err != nil {
+		return false
+	}
+	below := session.Tree("")
+	if len(info.Parents) > 0 {
+		below = session.Tree(info.Parents[0])
+	}
+	changes, err := r.Objects.DiffTrees(ctx, below, session.Tree(part))
+	if err != nil {
+		return false
+	}
+	has, err := r.Files.Holds(ctx, slices.DeleteFunc(changes, func(c object.TreeChange) bool {
+		return strings.HasPrefix(c.Path, handover.WorkDir+"/")
+	}))
+	return err == nil && has
 }

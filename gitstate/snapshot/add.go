@@ -210,6 +210,21 @@ func (r *Adder) idsOf(ctx context.Context, files []object.TreeFile) (map[string]
 	return ids, nil // files that cannot be read count as changed
 }
 
+// Holds reports whether the work tree has what changes lead to: each path with that content, or no file where one was
+// removed. It writes nothing.
+func (r *Adder) Holds(ctx context.Context, changes []object.TreeChange) (bool, error) {
+	var files []object.TreeFile
+	for _, c := range changes {
+		if c.NewMode != object.ModeNone {
+			files = append(files, object.TreeFile{Path: c.Path, Mode: c.NewMode, ID: c.NewID})
+		} else if len(r.Git.ThoseThere([]string{c.Path})) > 0 {
+			return false, nil
+		}
+	}
+	ids, err := r.idsOf(ctx, files)
+	return !slices.ContainsFunc(files, func(f object.TreeFile) bool { return ids[f.Path] != f.ID }), err
+}
+
 // addEverything runs `git add` for the whole work tree, limited by the pathspecs, and returns the paths that git
 // skipped. It tries again if git could not store objects.
 func (r *Adder) addEverything(ctx context.Context, index, how string, all []string) (skipped []session.Skip,
