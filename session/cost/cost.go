@@ -31,8 +31,11 @@ func (m Money) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, m.USD(), 'f', -1, 64), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. As with other types, null changes nothing.
 func (m *Money) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil
+	}
 	usd, err := strconv.ParseFloat(string(text), 64)
 	if err == nil {
 		*m = money(usd)

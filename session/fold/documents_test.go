@@ -207,6 +207,9 @@ func TestDocumentsReadBack(t *testing.T) {
 			s.Refuted = append(s.Refuted, session.Refuted{Checkpoint: len(s.Refuted), Reason: "no"})
 			s.Settlements = append(s.Settlements, session.Settlement{Item: len(s.Settlements) + 1, State: session.ItemAgreed})
 		}
+		for i := range s.Checkpoints { // some have costs
+			s.Checkpoints[i].Used.USD = cost.Money(rapid.IntRange(0, 1).Draw(rt, "cost"))
+		}
 		s.Fork = fork
 		files, err := codec.Documents(s, session.Session{})
 		if err != nil {
