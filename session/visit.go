@@ -12,8 +12,8 @@ type Visit struct {
 	Seen        []string `json:"seen,omitempty"`        // fingerprints of all failures
 	Trees       []Tree   `json:"trees,omitempty"`       // all trees that were judged
 	Best        int      `json:"best"`                  // highest number of the lap's tests that passed in one attempt
-	// tree at the start of the visit, for the phase's guards. A reset of the breaker keeps it. `wfs checkpoint` and
-	// `wfs resume` replace it; `wfs resume --backup` keeps it
+	// tree at the start of the visit: the phase's guards compare with it. Files that a person checkpoints or resumes
+	// are not the agent's changes, so this replaces it; `wfs resume --backup` restores the agent's files and keeps it
 	Tree Tree `json:"tree,omitempty"`
 	// tree of the files that `wfs resume --backup` restored from an auto-save of an interrupted attempt
 	Recovered Tree `json:"recovered,omitempty"`

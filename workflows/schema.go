@@ -56,7 +56,7 @@ func writeSchema(o *object, file, title string) []byte {
 	return IndentedJSON(s)
 }
 
-// definitions has the schema of each object of a file, by name.
+// definitions has the JSON schema of each kind of object in a workflow or configuration file, by name.
 type definitions map[string]*schema
 
 func (d definitions) object(o *object) *schema {

@@ -8,9 +8,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// Survivors returns the block of a session because of processes that are still alive. The event has only their IDs,
-// since command lines may contain secrets. The hint has no IDs: by the time it is read they may belong to other
-// processes (see Ending).
+// Survivors returns the block of a session because of processes that are still alive. The reason names only their IDs,
+// since command lines may contain secrets. The command that it recommends does not contain the IDs, because they may
+// belong to other processes by the time it is typed; Ending returns it for the processes of that moment.
 func Survivors(alive []session.Process) session.BlockedBy {
 	what := "processes of the last run are still running:" + Numbers(Known(alive))
 	if len(Known(alive)) == 0 {

@@ -87,7 +87,8 @@ func vanished(err error) bool {
 			return true
 		}
 	}
-	// Git may also have removed a directory for loose objects because it became empty.
+	// The other sign that objects disappeared: git wrote into a directory for loose objects that another git process
+	// had just removed because it was empty.
 	return strings.Contains(git.Stderr, "No such file or directory") &&
 		(strings.Contains(git.Stderr, "unable to write file") ||
 			strings.Contains(git.Stderr, "unable to create temporary file"))

@@ -10,9 +10,9 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// OwnEnviron returns an environment for commands in this work tree. If the activated Python virtual environment is in
-// another work tree of the repository, and this one has its own at the same place, that one is activated instead: the
-// other may import the project from its work tree.
+// OwnEnviron returns the environment variables for commands in this work tree. If the user has activated a Python
+// virtual environment of another work tree, and this work tree has one of its own at the same path, OwnEnviron
+// activates its own: the other may import the project's modules from the other work tree.
 func (s *Set) OwnEnviron(ctx context.Context, env []string) []string {
 	active := ""
 	for _, entry := range env {

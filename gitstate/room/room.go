@@ -280,7 +280,8 @@ func (s *Set) Bare(ctx context.Context, tree session.Tree, further []string) (bo
 	return len(b.absent(ctx)) == 0, ctx.Err()
 }
 
-// absent returns files and directories of the work tree that are neither in the room nor in installed packages.
+// absent returns files and directories of the work tree that its clean checkout lacks: untracked ones that are not
+// installed packages.
 func (b *room) absent(ctx context.Context) []string {
 	names, _ := b.set.list(ctx, "ls-files", "-o", "--directory", "--no-empty-directory", "-z", "--", ":/")
 	return slices.DeleteFunc(names, func(name string) bool {

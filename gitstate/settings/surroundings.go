@@ -13,8 +13,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// The limits of Surroundings: the number of files, and the size in bytes of each file and of all saved contents
-// together.
+// The limits of the files that Surroundings reads: their number, and the size in bytes of each and of all together.
 const (
 	maxWatched      = 200
 	maxWatchedBytes = 1 << 20

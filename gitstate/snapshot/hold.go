@@ -106,8 +106,8 @@ func rulesIn(exclude string) ([]byte, error) {
 	return rules, err
 }
 
-// remember adds to h.ignored those directories among the paths in `nothing` that git ignores or that tools fill. In
-// these paths git found no file to add, for example because a directory has a .gitignore of its own.
+// remember is called with paths in which git found no file to add, for example because a directory has a .gitignore of
+// its own. It adds to h.ignored those that git ignores, and directories that tools fill, such as node_modules.
 func (h *holding) remember(nothing []string, ignored map[string]bool) {
 	for _, p := range nothing {
 		if p = strings.TrimSuffix(p, "/"); ignored[p] || filled(path.Base(p)) {

@@ -40,7 +40,7 @@ type Adder struct {
 	files *Files
 }
 
-// New returns the files of a work tree.
+// New returns the object that takes snapshots of a work tree. It reads nothing yet.
 func New(git *gitcmd.Git, objects *object.Store, refs *refs.Refs, settings *settings.Settings) *Files {
 	f := &Files{repository: repository{git, objects, refs, settings}}
 	f.Adder = &Adder{f.repository, f}

@@ -327,7 +327,8 @@ func (c *canary) bracket(i int) int {
 	return i
 }
 
-// operand adds one side of a comparison if it is a literal, or the literals in it if it is a list or an object.
+// operand adds one side of a comparison, which begins at token i, to the values to change: the literal itself, or the
+// literals in a list or an object. step is -1 for the left side, which is read backwards.
 func (c *canary) operand(i, step int) {
 	switch {
 	case c.literal(i):

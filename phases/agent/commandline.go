@@ -12,8 +12,8 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// maxArgument limits a brief that is passed as a command-line argument, in bytes. All systems accept this much: the
-// limit of Linux is 128 KB.
+// maxArgument limits a brief that is passed as a command-line argument, in bytes. Linux has the lowest limit for one
+// argument, 128 KB.
 const maxArgument = 120 << 10
 
 // SchemaFile is the file in a run's directory with the JSON schema of the answer. It is for agents that read the

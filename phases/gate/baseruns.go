@@ -24,7 +24,8 @@ type BaseRun struct {
 }
 
 // Recall returns the cached run of a gate on a tree; nil if there is none. It ignores a cached run in which a test
-// does not pass, because this would excuse the test for good.
+// failed: a test that fails on the base may fail later, too, and a test that failed once by chance would keep this
+// permission.
 func (j *Rooms) Recall(ctx context.Context, g workflows.Gate, tree session.Tree) *Run {
 	if j.Runs == nil {
 		return nil

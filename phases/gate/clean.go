@@ -34,8 +34,8 @@ func (j *Runner) In(ctx context.Context, tree session.Tree) (*Runner, session.Cl
 	return &at, c, nil
 }
 
-// EnterClean makes a clean checkout of a tree, and returns a runner for it. If the gate may not run there, because it
-// would judge files outside of the checkout, it returns a run with this result instead.
+// EnterClean makes a clean checkout of a tree, and returns a runner for it. If the gate would judge files outside of
+// the checkout, EnterClean returns no runner, but a run whose result says so.
 func (j *Runner) EnterClean(ctx context.Context, g workflows.Gate, tree session.Tree) (*Run, *Runner, error) {
 	at, c, err := j.In(ctx, tree)
 	if err != nil {

@@ -389,8 +389,8 @@ func (t *Trial) ownFail(ctx context.Context) (bool, error) {
 }
 
 // OnlyRenamed reports whether tests differ from their previous version only in names that changed in the code as well.
-// It also compares with the code at the start of the phase, since the lap may have renamed code that it wrote after
-// the tests were frozen.
+// A name has changed in the code if the code has the new name now and had the old one when the tests were frozen, or at
+// the start of the phase: the lap may have renamed code that it wrote in between.
 func (t *Variants) OnlyRenamed(ctx context.Context, files []File) (bool, error) {
 	tests, code := [2]experiment.Files{{}, {}}, [2]experiment.Files{{}, {}}
 	for _, f := range files {
