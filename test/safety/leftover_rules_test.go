@@ -141,7 +141,7 @@ func handedOver() []leftRule {
 	return []leftRule{
 		refusedWith("HEAD is on a branch of the user's", "", func(s leftover) bool { return s.headIs("theirs") }),
 		refusedWith("half-way, and somebody is on the new branch", "", func(s leftover) bool { return !s.published && s.headIs("new") }),
-		refusedWith("half-way, and the new branch is somebody's", "exists already", func(s leftover) bool {
+		refusedWith("half-way, and the new branch is somebody's", "already exists", func(s leftover) bool {
 			return !s.published && !s.edited() && (s.refsAre("theirs") || s.journal == "gone" && !s.refsAre("none"))
 		}),
 		refusedWith("half-way, and edited since", "", func(s leftover) bool { return !s.published && s.edited() }),
@@ -157,7 +157,7 @@ func handedOver() []leftRule {
 func removed() []leftRule {
 	return []leftRule{
 		{name: "somebody has gone to the session: given up", fits: func(s leftover) bool { return s.headIs("theirs") && !s.refsAre("half", "ledger", "all") },
-			refuses: true, says: "is current in this work tree", then: func(f *fixture, _ leftover) { f.branchHolds("wfs/two", "of-two.txt") }},
+			refuses: true, says: "is checked out in this work tree", then: func(f *fixture, _ leftover) { f.branchHolds("wfs/two", "of-two.txt") }},
 		{name: "somebody has committed on its branch", fits: func(s leftover) bool { return s.refsAre("theirs") }, may: true,
 			then: func(f *fixture, _ leftover) {
 				if f.grep("by hand") == "" {
