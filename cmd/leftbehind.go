@@ -28,8 +28,8 @@ func sayLeftBehind(ctx context.Context, w *workspace.Workspace, branch string, s
 	return err
 }
 
-// leftBehind reports whether uncommitted changes were left on a branch that neither the branch `in` nor the work tree has
-// now.
+// leftBehind reports whether uncommitted changes were left on a branch that neither the branch `in` nor the work tree
+// has now.
 func leftBehind(ctx context.Context, w *workspace.Workspace, on, in string) bool {
 	parked, err := w.Engine.Parked(ctx, on)
 	return err == nil && slices.ContainsFunc(parked,

@@ -132,7 +132,8 @@ func (a *showVerb) addEvidence(ctx context.Context, j *present.Checkpoint) error
 }
 
 // madeBy returns the ledger commit that made checkpoint n of a session, with its events; "" if there is none.
-func madeBy(ctx context.Context, w *workspace.Workspace, id session.ID, n int) (session.Commit, []session.Event, error) {
+func madeBy(ctx context.Context, w *workspace.Workspace, id session.ID, n int) (session.Commit, []session.Event,
+	error) {
 	commits, err := w.Repo.Ledgers(ctx, id)
 	if err != nil {
 		return "", nil, err
@@ -153,9 +154,9 @@ func madeBy(ctx context.Context, w *workspace.Workspace, id session.ID, n int) (
 	return "", nil, nil
 }
 
-// addJudged adds the results of judging the current checkpoint to the session of completed work that lacks them, because
-// it has moved there from another checkpoint. It returns the ledger commit that made the checkpoint; if the session
-// lacks nothing, its newest one.
+// addJudged adds the results of judging the current checkpoint to the session of completed work that lacks them,
+// because it has moved there from another checkpoint. It returns the ledger commit that made the checkpoint; if the
+// session lacks nothing, its newest one.
 func addJudged(ctx context.Context, w *workspace.Workspace, v *history.View) session.Commit {
 	s := &v.Session
 	if s.Status != session.StatusCompleted || s.Last != nil {

@@ -3,12 +3,12 @@ package gitstate
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -21,36 +21,16 @@ type testRepo struct {
 }
 
 // at is the date of all commits of tests.
-const at = 1_700_000_000
+const at = testkit.GitDate
 
 // newRepo creates a repository on branch main with one commit that has a.txt ("a\n"), and opens it. initArgs are passed
 // to git init.
 func newRepo(t *testing.T, initArgs ...string) *testRepo {
 	t.Helper()
-	home := t.TempDir()
-	root := filepath.Join(home, "repo")
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	r := &testRepo{Repo: repoOf(gitcmd.New(gitcmd.Place{Root: root})), t: t, home: home, env: testEnv(home)}
-	r.run(append([]string{"init", "-q", "-b", "main"}, initArgs...)...)
-	r.write("a.txt", "a\n")
-	r.run("add", "a.txt")
-	r.run("commit", "-q", "-m", "first")
-	r.open(root)
+	g := testkit.NewGitRepo(t, initArgs...)
+	r := &testRepo{t: t, home: g.Home, env: g.Env}
+	r.open(g.Root)
 	return r
-}
-
-func testEnv(home string) []string {
-	return []string{
-		"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
-		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
-		"GIT_CONFIG_GLOBAL=" + filepath.Join(home, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org",
-		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org",
-		"GIT_AUTHOR_DATE=1700000000 +0000", "GIT_COMMITTER_DATE=1700000000 +0000",
-		"LC_ALL=C", "TZ=UTC",
-	}
 }
 
 // open opens another directory as the repository under test, or the same one again.
@@ -64,23 +44,19 @@ func (r *testRepo) open(dir string) {
 	r.Repo = repo
 }
 
+// git is the repository at the root that is open now, for git commands of a user.
+func (r *testRepo) git() *testkit.GitRepo {
+	return &testkit.GitRepo{T: r.t, Root: r.Git.Root, Env: r.env}
+}
+
 // run runs git as the user would and returns its output, without the last line feed.
 func (r *testRepo) run(args ...string) string {
 	r.t.Helper()
-	out, err := r.try(args...)
-	if err != nil {
-		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return out
+	return r.git().Run(args...)
 }
 
 // try is run for commands that may fail.
-func (r *testRepo) try(args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = r.Git.Root, r.env
-	out, err := cmd.CombinedOutput()
-	return strings.TrimSuffix(string(out), "\n"), err
-}
+func (r *testRepo) try(args ...string) (string, error) { return r.git().TryGit(args...) }
 
 func (r *testRepo) path(name string) string {
 	return filepath.Join(r.Git.Root, filepath.FromSlash(name))

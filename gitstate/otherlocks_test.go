@@ -26,7 +26,7 @@ func TestLeaveGoneKilled(t *testing.T) {
 	if _, err := r.LeaveGone(ctx, "refs/heads/one"); err == nil {
 		t.Fatal("a killed git is no error")
 	}
-	r.Repo.Git.Env = gitcmd.QuietEnv(testEnv(r.home))
+	r.Repo.Git.Env = gitcmd.QuietEnv(r.env)
 	own := filepath.Join(r.Git.GitDir, "HEAD.lock")
 	r.put(own, "somebody else's") // created later
 	r.must(r.HealLocks(ctx))

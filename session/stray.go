@@ -86,8 +86,8 @@ func StrayedFrom(before, after Surroundings, moves []RefMove) Strayed {
 	return s
 }
 
-// addMove adds a changed ref, except for the part of the change that operations of wfs made: reverting it must keep their
-// result. Of a ref that existed before, an operation counts only if it moved the ref from the value that it had.
+// addMove adds a changed ref, except for the part of the change that operations of wfs made: reverting it must keep
+// their result. Of a ref that existed before, an operation counts only if it moved the ref from the value that it had.
 func (s *Strayed) addMove(m RefMove, moves []RefMove) {
 	made := m.Old == ""
 	for _, o := range moves {

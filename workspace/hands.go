@@ -87,9 +87,10 @@ func (h *Hands) Enter(ctx context.Context, command string, id session.ID) (*engi
 }
 
 // Leave prepares the switch from the current session to the session `target`, or to a new one if `target` is "". It
-// locks both sessions, and returns the checkpoint that it makes of the current session's edits, if any. It makes none if
-// the only edit is the file `spec`, the specification of the new session.
-func (h *Hands) Leave(ctx context.Context, command string, target session.ID, spec string) (*session.Checkpoint, error) {
+// locks both sessions, and returns the checkpoint that it makes of the current session's edits, if any. It makes none
+// if the only edit is the file `spec`, the specification of the new session.
+func (h *Hands) Leave(ctx context.Context, command string, target session.ID, spec string) (*session.Checkpoint,
+	error) {
 	cur, err := h.w.Current(ctx)
 	if err != nil {
 		return nil, err

@@ -139,7 +139,8 @@ type ChangedTest struct {
 
 // ChangedTests returns the test files among changes between two trees that were deleted or lost lines. It leaves out
 // files that are new, or only grew.
-func ChangedTests(changes []session.Change, lines []session.FileLines, holdsTests func(path string) bool) (list []ChangedTest) {
+func ChangedTests(changes []session.Change, lines []session.FileLines,
+	holdsTests func(path string) bool) (list []ChangedTest) {
 	gone := map[string]bool{}
 	for _, c := range changes {
 		gone[c.Path] = c.Status == "D"

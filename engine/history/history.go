@@ -85,7 +85,8 @@ func (e *Reader) AtTip(ctx context.Context, id session.ID, tip session.Commit) (
 }
 
 // atTip does the same as AtTip. `kept` reports whether the session comes from the documents.
-func (e *Reader) atTip(ctx context.Context, id session.ID, tip session.Commit) (s session.Session, kept bool, err error) {
+func (e *Reader) atTip(ctx context.Context, id session.ID, tip session.Commit) (s session.Session, kept bool,
+	err error) {
 	s, err = codec.ReadSession(func(name string) ([]byte, error) { return e.Document(ctx, id, tip, name) })
 	switch {
 	case errors.Is(err, session.ErrNewer):

@@ -40,8 +40,9 @@ func (h *Judging) mustBuild(b session.Baseline) error {
 				func(r session.GateResult) bool { return r.Gate == g.Name && r.Class == session.ClassBuildBroken })
 			if g.Expect == workflows.ExpectRed && i >= 0 {
 				return &session.Refusal{Code: session.RefuseUnbuilt,
-					Hint:    fmt.Sprintf("wfs abandon %s -m 'the base does not build'", h.ID),
-					Message: fmt.Sprintf("no test of gate %s can be built or loaded here (%s), and phase %s asks for new tests that fail", g.Name, safetext.First(b.Gates[i].KnownRed, 5, ", "), p.Name)}
+					Hint: fmt.Sprintf("wfs abandon %s -m 'the base does not build'", h.ID),
+					Message: fmt.Sprintf("no test of gate %s can be built or loaded here (%s), and phase %s asks for new tests that fail",
+						g.Name, safetext.First(b.Gates[i].KnownRed, 5, ", "), p.Name)}
 			}
 		}
 	}

@@ -193,7 +193,7 @@ func (p *provisioner) copies(ctx context.Context, pattern string) error {
 func (p *provisioner) whole(ctx context.Context, pattern string) (bool, error) {
 	info, err := os.Lstat(p.from.live(pattern))
 	if err != nil || !info.IsDir() {
-		return false, nil // a pattern with wildcards
+		return false, nil //nolint:nilerr // a pattern with wildcards
 	}
 	tracked, err := p.tracked(ctx, pattern)
 	return !tracked, err

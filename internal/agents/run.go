@@ -30,8 +30,8 @@ type run struct {
 	why   string // error message that belongs to fatal
 }
 
-// End returns the conclusion about the run. It is OK unless the agent's conclusion has another class, or tool calls were
-// refused for lack of a permission.
+// End returns the conclusion about the run. It is OK unless the agent's conclusion has another class, or tool calls
+// were refused for lack of a permission.
 func (r *run) End(e Exit) Outcome {
 	r.Flush()
 	r.out.Class = OK

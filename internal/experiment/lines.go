@@ -25,8 +25,8 @@ func (l Lines) Only(keep func(n int) bool) Lines {
 	return out
 }
 
-// Added returns the numbers of the lines that `after` has and `before` does not have, wherever they are in the files. If
-// a line is more often in `after` than in `before`, only the additional ones count. Empty lines do not count.
+// Added returns the numbers of the lines that `after` has and `before` does not have, wherever they are in the files.
+// If a line is more often in `after` than in `before`, only the additional ones count. Empty lines do not count.
 func Added(before, after []byte) Lines {
 	had := map[string]int{}
 	for line := range strings.Lines(string(before)) {

@@ -94,8 +94,8 @@ func New(files []File) (Pack, error) {
 	return p, p.check()
 }
 
-// check returns an error if the pack is empty, is not sorted, has a path twice, or has a path that leads out of the work
-// tree.
+// check returns an error if the pack is empty, is not sorted, has a path twice, or has a path that leads out of the
+// work tree.
 func (p Pack) check() error {
 	if len(p) == 0 {
 		return errors.New("there is no file")

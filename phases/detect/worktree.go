@@ -29,9 +29,10 @@ var usesPytest = lazyregexp.New(`(^|[\s&|;()/])pytest($|[\s&|;()/])`)
 
 // Worktree proposes how to set up a new work tree for the project at root. `ignored` are the names at its top that git
 // ignores; those of directories end in a slash. Files with local settings are copied. Packages, including the gates'
-// test runners, are installed again, because they often contain their own path. A virtual environment whose contents
-// no file declares is linked; if it contains links back to the project, wfs refuses it when it makes the work tree.
-// `program` reports whether a program is installed, and `tracked` whether git tracks a file: new work trees lack others.
+// test runners, are installed again, because they often contain their own path. A virtual environment whose contents no
+// file declares is linked; if it contains links back to the project, wfs refuses it when it makes the work tree.
+// `program` reports whether a program is installed, and `tracked` whether git tracks a file: new work trees lack
+// others.
 func Worktree(root string, ignored []string, gates []workflows.Gate,
 	program, tracked func(name string) bool) workflows.Worktree {
 	var w workflows.Worktree

@@ -217,7 +217,8 @@ func TestTextParsersStaySmall(t *testing.T) {
 	}
 }
 
-// TestJestCompilesTypeScript: a file that ts-jest cannot compile waits for code when its compiler misses a name; the message is in colours.
+// TestJestCompilesTypeScript: a file that ts-jest cannot compile waits for code when its compiler misses a name; the
+// message is in colours.
 func TestJestCompilesTypeScript(t *testing.T) {
 	r := parsed(workflows.FormatJest, `{"testResults":[{"assertionResults":[],"message":"  ● Test suite failed to run\n\n    `+
 		`\u001b[96mtest/calc.test.ts\u001b[0m:\u001b[93m2\u001b[0m:\u001b[93m15\u001b[0m - \u001b[91merror\u001b[0m\u001b[90m TS2305: `+

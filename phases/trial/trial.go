@@ -320,8 +320,8 @@ func (t *Variants) Cannot(ctx context.Context, kind string, err error) error {
 	return ctx.Err()
 }
 
-// found makes the judgement fail because of a finding. `why` becomes the reason of the verdict, `says` the text
-// of the finding. The judgement's results become those of the attempt's code with the frozen tests, and found returns the
+// found makes the judgement fail because of a finding. `why` becomes the reason of the verdict, `says` the text of the
+// finding. The judgement's results become those of the attempt's code with the frozen tests, and found returns the
 // output of the tests that fail there.
 func (t *Trial) found(kind, path, test, why, says string) []report.Failure {
 	t.Out.Tampered = append([]session.Tampering{{Kind: kind, Path: path, Test: t.Secrets.String(test),
