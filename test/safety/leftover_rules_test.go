@@ -67,8 +67,10 @@ func moved(id string, branch string, goes bool) []leftRule {
 			f.t.Errorf("git status is not clean:\n%s", status)
 		}
 	}
-	someone := func(s leftover) bool { // a person has moved HEAD or the branch since
-		return s.headIs("theirs") || !goes && s.refsAre("new", "theirs")
+	// A person has moved HEAD or the branch since. wfs moves HEAD only after the ledger, so HEAD on the new branch is
+	// also a person's doing as long as nothing is published.
+	someone := func(s leftover) bool {
+		return s.headIs("theirs") || goes && s.headIs("new") || !goes && s.refsAre("new", "theirs")
 	}
 	return []leftRule{
 		{name: "no word of it is left", fits: func(s leftover) bool { return s.journal == "gone" }, then: there},
@@ -82,9 +84,6 @@ func moved(id string, branch string, goes bool) []leftRule {
 			fits: func(s leftover) bool { return !s.published && s.refsAre("theirs") && s.besides != "unclaimed" }, refuses: true, says: "by another process"},
 		{name: "half-way, and nobody knows that the files are not the current session's: they become its checkpoint, and it is given up",
 			fits: func(s leftover) bool { return !s.published && s.refsAre("theirs") }, may: true},
-		{name: "half-way, HEAD already exists, and nobody knows of the move: left as it is", fits: func(s leftover) bool {
-			return !s.published && s.headIs("new") && s.besides == "unclaimed"
-		}, then: there},
 		{name: "half-way: carried to its end", fits: func(s leftover) bool { return !s.published }, then: clean},
 		{name: "it happened, and somebody has moved on: left alone", fits: func(s leftover) bool {
 			return s.journal == "turn" && (s.headIs("theirs") || s.refsAre("theirs"))
@@ -127,7 +126,7 @@ func takenBack(goes bool) []leftRule {
 		refusedWith("somebody has committed on the branch", cannot, func(s leftover) bool { return s.refsAre("theirs") }),
 		{name: "it happened, and is settled: the one before is taken back", fits: func(s leftover) bool { return s.published && s.journal == "turn" }},
 		{name: "half-way: carried to its end, and the one before is taken back", fits: func(s leftover) bool {
-			return s.evidence() && (goes || is(s, "old"))
+			return s.evidence() && is(s, "old")
 		}},
 		{name: "it was done, but for its claim: the one before is taken back", fits: func(s leftover) bool { return s.journal == "next" && is(s, "new") }},
 		refusedWith("it was done, and somebody has moved it back", cannot, func(s leftover) bool { return s.journal == "next" }),

@@ -67,6 +67,9 @@ func TestRecoverMoves(t *testing.T) {
 				t.Run(s.String(), func(t *testing.T) {
 					t.Parallel()
 					f := a.made.copied(t)
+					if a.trusts {
+						f.trust("one", "two")
+					}
 					f.leaves(a, s)
 					f.foundBy(a, s, a.ruleOf(s))
 				})
@@ -112,9 +115,6 @@ func (a *act) built(t *testing.T, all []leftover) (list []leftover) {
 func (f *fixture) foundBy(a *act, s leftover, r *leftRule) {
 	t := f.t
 	t.Helper()
-	if a.trusts {
-		f.trust("one", "two")
-	}
 	before, theirs, all := f.blobs(), f.userThings(), f.everything()
 	f.ok("wfs", "list")
 	f.ok("wfs", "status", "one")
