@@ -238,6 +238,33 @@ func TestCheckpointCarriesUserDir(t *testing.T) {
 	r.fsck()
 }
 
+// TestCheckpointKeepsRacyEdits checks that git still sees an edit of a file below .wfs that has the size and times which
+// the index knows. Git reads such files again as long as the index is not newer; a checkpoint makes the index newer.
+func TestCheckpointKeepsRacyEdits(t *testing.T) {
+	t.Parallel()
+	r, d := newSession(t)
+	r.run("config", "core.trustctime", "false")
+	r.run("config", "core.checkStat", "minimal")
+	long := time.Now().Add(-time.Minute).Truncate(time.Second)
+	write := func(content string) {
+		r.write(".wfs/config.yaml", content)
+		if err := os.Chtimes(r.path(".wfs/config.yaml"), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("staged\n")
+	r.run("add", ".wfs")
+	write("edited\n")
+	r.write("b.txt", "b\n")
+	if err := os.Chtimes(r.Git.IndexPath(), long, long); err != nil {
+		t.Fatal(err)
+	}
+	r.publish(r.prepare(d))
+	if got := r.run("status", "--porcelain"); got != "AM .wfs/config.yaml" {
+		t.Errorf("status: %q", got)
+	}
+}
+
 func TestPrepareWithoutStage(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)

@@ -54,12 +54,31 @@ func (x *Index) Young(f FileLook) bool {
 	return int64(newest) >= x.Written
 }
 
+// SmudgeYoung sets the size to 0 in the encoded entries `from` to `to` of an index whose files may have changed although
+// their stat data have not (see Young). Git then reads these files again, even if the index gets a newer time. data
+// begins with the entry `from`.
+func (x *Index) SmudgeYoung(data []byte, from, to int) {
+	for i := from; i < to; i++ {
+		e := &x.Entries[i]
+		f := FileLook{Changed: e.stat(0), ChangedNano: e.stat(1), Modified: e.stat(2)}
+		if x.Young(f) {
+			clear(data[x.Offset(i)-x.Offset(from)+4*statSize:][:4])
+		}
+	}
+}
+
+// statSize is the position of a file's size among the stat data of an entry, in units of four bytes.
+const statSize = 9
+
+// stat returns the number at position i of an entry's stat data.
+func (e *IndexEntry) stat(i int) uint32 { return binary.BigEndian.Uint32(e.Stat[4*i:]) }
+
 // IsOf reports whether the stat data of a file are the same as when git wrote its entry. Like git, it ignores the
 // device number, which may change with each boot.
 func (e *IndexEntry) IsOf(f FileLook) bool {
-	n := func(i int) uint32 { return binary.BigEndian.Uint32(e.Stat[4*i:]) }
-	return n(0) == f.Changed && n(1) == f.ChangedNano && n(2) == f.Modified && n(3) == f.ModifiedNano &&
-		n(5) == f.Inode && n(7) == f.User && n(8) == f.Group && n(9) == f.Size
+	return e.stat(0) == f.Changed && e.stat(1) == f.ChangedNano && e.stat(2) == f.Modified &&
+		e.stat(3) == f.ModifiedNano && e.stat(5) == f.Inode && e.stat(7) == f.User && e.stat(8) == f.Group &&
+		e.stat(statSize) == f.Size
 }
 
 // Find looks up a name in a directory. It returns the entry of the file with that name, nil if there is none, or the

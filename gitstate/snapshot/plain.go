@@ -269,7 +269,9 @@ func (a *plainAdd) index() (*object.Index, bool) {
 	from := 0
 	keep := func(to int) {
 		now.Entries = append(now.Entries, old.Entries[from:to]...)
+		start := len(now.Data)
 		now.Data = append(now.Data, old.Data[old.Offset(from):old.Offset(to)]...)
+		old.SmudgeYoung(now.Data[start:], from, to)
 	}
 	for _, e := range a.edits {
 		if e.From < from {
