@@ -55,17 +55,17 @@ func (p *Progress) Tell(text string) {
 	}
 }
 
-// Report shows the engine's current action in the live view. A line that ends in "…" is printed only with --json or
-// --verbose, because a later line shows its result.
+// Report shows the engine's current action in the live view, or prints it if there is none: gates and experiments may
+// take minutes. A line that ends in "…" is not printed beside the live view, because a later line shows its result.
 func (p *Progress) Report(text string) {
 	if p.Much == Quiet {
 		return
 	}
 	if p.View != nil {
 		p.View.Does(text)
-	}
-	if p.Much != Verbose && !p.JSON && strings.HasSuffix(text, "…") {
-		return
+		if p.Much != Verbose && strings.HasSuffix(text, "…") {
+			return
+		}
 	}
 	p.Tell(text)
 }
