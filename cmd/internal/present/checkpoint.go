@@ -65,6 +65,9 @@ func CheckpointLine(s *session.Session, c session.Checkpoint, wide int) Styled {
 	if text := Cost(c.Used); text != "" {
 		line = Join(line, "  ("+text+")")
 	}
+	if Refuted(s, c.Number) {
+		line = Join(line, Notable("  (the agent said it is done)"))
+	}
 	if c.Incomplete {
 		line = Join(line, Notable("  (incomplete)"))
 	}
