@@ -357,7 +357,7 @@ func (p *Progress) checkpoint(b session.Checkpointed, s *session.Session) {
 }
 
 // sayTurn prints three side effects of a checkpoint: commits that it includes though wfs did not make them, a HEAD that
-// it moved back to the session's branch, and files that it lacks.
+// it moved back to the session's branch, and files that it lacks for the first time.
 func (p *Progress) sayTurn(b session.Checkpointed, s *session.Session) {
 	for _, c := range b.Adopted {
 		if i := slices.IndexFunc(s.Checkpoints, func(own session.Checkpoint) bool { return own.Code == c }); i >= 0 {
@@ -370,7 +370,19 @@ func (p *Progress) sayTurn(b session.Checkpointed, s *session.Session) {
 		p.Note("    HEAD was moved to %s during the run, and is back on %s; the files were left as they are",
 			present.ShortRef(from), present.ShortRef(b.Turn.HeadNew))
 	}
-	p.Lacks(s.At(b.Number), "    ")
+	c := *s.At(b.Number)
+	if below := s.At(c.On); below != nil { // what that one lacks as well was named with it
+		named := map[string]bool{}
+		for _, h := range below.HeldOut {
+			named[h.Path] = true
+		}
+		for _, f := range below.Skipped {
+			named[f.Path] = true
+		}
+		c.HeldOut = slices.DeleteFunc(slices.Clone(c.HeldOut), func(h session.Held) bool { return named[h.Path] })
+		c.Skipped = slices.DeleteFunc(slices.Clone(c.Skipped), func(f session.Skip) bool { return named[f.Path] })
+	}
+	p.Lacks(&c, "    ")
 }
 
 func (p *Progress) waiting(b session.Waiting, at time.Time) {
