@@ -40,7 +40,7 @@ func (a *newborn) say(ctx context.Context) error {
 		a.out("%s carried along, in checkpoint 0", present.N(n, "uncommitted file"))
 	}
 	if n := len(s.Left); n > 0 {
-		a.out("%s left on your branch; to get them back: %s", present.N(n, "uncommitted file"),
+		a.out("%s saved, not in this session; to get %s back: %s", present.N(n, "uncommitted file"), plural(n, "it", "them"),
 			a.typed("wfs switch "+a.Engine.SwitchName(ctx, r.Event.Turn.HeadOld)))
 	}
 	if s.Base0 != nil && s.Fork == nil {
@@ -49,7 +49,7 @@ func (a *newborn) say(ctx context.Context) error {
 	a.env.Lacks(s.At(s.Current), "")
 	a.sayIgnoredBefore(ctx, s)
 	if n := len(r.Changes); n > 0 {
-		a.out("%s changed here", present.N(n, "file"))
+		a.out("wfs changed %s in this work tree, to match %s", present.N(n, "file"), base)
 	}
 	if len(s.Carried)+len(s.Left) == 0 || s.Fork != nil || len(r.Rescued) > 1 { // else printed above
 		sayKept(a.Repo, wasThere, r.Rescued, a.out)
