@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/session/oplog"
@@ -69,8 +70,8 @@ func (h *Undoing) planTakeBack(ctx context.Context, op session.Op) (t turning, f
 	f = oplog.FormerOf(&t.before, &t.after)
 	if since := oplog.Overtaken(f, &t.after, &h.S); since != "" {
 		verb, about := verbOf(op)
-		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t.before.Current),
-			Message: fmt.Sprintf("cannot %s %q: of %s, %s", verb, about, h.ID, since)}
+		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t),
+			Message: fmt.Sprintf("cannot %s %q: %s", verb, session.OneLine(about, 100), since)}
 	}
 	if o := h.S.Open; o != nil && (f.Plan != nil || f.Stand != nil) {
 		return t, f, &session.Refusal{Code: session.RefuseAttempt,
@@ -79,20 +80,21 @@ func (h *Undoing) planTakeBack(ctx context.Context, op session.Op) (t turning, f
 	return t, f, nil
 }
 
-// insteadOf returns the command by which the user can restore the values `f` when the undo is refused. `at` is the
-// number of the checkpoint that was current before the operation.
-func (h *Undoing) insteadOf(f session.Former, at int) string {
+// insteadOf returns the command by which the user can restore the values `f`, or see them, when the undo of the
+// operation in t is refused.
+func (h *Undoing) insteadOf(f session.Former, t turning) string {
 	switch {
 	case f.Notes != nil:
-		return fmt.Sprintf("wfs resume %s@%d", h.ID, at)
+		return fmt.Sprintf("wfs resume %s@%d", h.ID, t.before.Current)
 	case f.Title != nil:
-		return fmt.Sprintf("wfs edit %s --name %q", h.ID, session.OneLine(orElse(*f.Title, h.S.Goal), 200))
+		return fmt.Sprintf("wfs edit %s --name %s", h.ID,
+			safetext.ShellWord(session.OneLine(orElse(*f.Title, h.S.Goal), 200)))
 	case f.Plan != nil:
 		return fmt.Sprintf("wfs edit %s --reload", h.ID)
-	case f.Spec != nil:
-		return fmt.Sprintf("wfs edit %s --spec FILE", h.ID)
-	case f.Goal != nil:
-		return fmt.Sprintf("wfs edit %s --goal %q", h.ID, session.OneLine(*f.Goal, 200))
+	case f.Spec != nil && f.Spec.Digest != "":
+		return fmt.Sprintf("git show %s:%s", t.ledger.Short(), session.FileSpec)
+	case f.Goal != nil && *f.Goal == session.OneLine(*f.Goal, 200):
+		return fmt.Sprintf("wfs edit %s --goal %s", h.ID, safetext.ShellWord(*f.Goal))
 	case f.Stand != nil && f.Stand.Phase != workflows.Done && f.Stand.Phase != h.S.Phase:
 		return fmt.Sprintf("wfs reject --to %s", f.Stand.Phase)
 	}

@@ -62,26 +62,26 @@ func Overtaken(f session.Former, after, now *session.Session) string {
 	since := FormerOf(&was, &is)
 	switch {
 	case both(f.Title, since.Title):
-		return fmt.Sprintf("it is now called %q", now.Headline())
+		return fmt.Sprintf("%s is now called %q", now.ID, now.Headline())
 	case both(f.Goal, since.Goal):
-		return fmt.Sprintf("its goal is now %q", now.Goal)
+		return fmt.Sprintf("the goal is now %q", now.Goal)
 	case both(f.Spec, since.Spec):
-		return "its spec has changed since"
+		return "the spec has changed since"
 	case both(f.Plan, since.Plan):
-		return "its configuration has changed since"
+		return "the configuration has changed since"
 	case both(f.Notes, since.Notes):
 		return "an attempt has already used it"
 	case both(f.Allowed, since.Allowed):
 		return "the allowed paths have changed since"
 	case both(f.Budget, since.Budget):
-		return "its budget has changed since"
+		return "the budget has changed since"
 	case !both(f.Stand, since.Stand):
 		return ""
 	}
 	if now.Phase == workflows.Done {
-		return fmt.Sprintf("it has continued since, and is %s", now.Status)
+		return fmt.Sprintf("%s has continued since, and is %s", now.ID, now.Status)
 	}
-	return fmt.Sprintf("it has continued since, and is %s in %s", now.Status, now.Phase)
+	return fmt.Sprintf("%s has continued since, and is %s in %s", now.ID, now.Status, now.Phase)
 }
 
 // both reports whether both values are set.
