@@ -48,7 +48,7 @@ var floors = map[string][]string{
 	"engine/decide":             {"session", "session/*", "workflows"},
 	"engine/hand":               {"session", "session/*", "workflows", "engine/history", "engine/decide"},
 	"engine/checkpoint":         {"internal/safetext", "session", "session/*", "workflows", "engine/hand"},
-	"engine/transition":         {"session", "session/*", "workflows", "engine/decide", "engine/history", "engine/hand", "engine/checkpoint"},
+	"engine/transition":         {"internal/safetext", "session", "session/*", "workflows", "engine/decide", "engine/history", "engine/hand", "engine/checkpoint"},
 	"engine/judging":            {"internal/safetext", "session", "session/*", "workflows", "engine/hand", "engine/decide"},
 	"engine/steering":           {"session", "session/*", "workflows", "workflows/plans", "engine/decide", "engine/hand", "engine/checkpoint"},
 	"engine/finish":             {"internal/safetext", "session", "session/*", "workflows", "engine/decide", "engine/hand", "engine/checkpoint", "engine/transition", "engine/judging"},
