@@ -133,12 +133,12 @@ func Values(file string, src []byte) map[string]bool {
 	return values
 }
 
-// plain returns a string literal without its quotes, or a number without its digit separators.
+// plain returns a string literal without its quotes and the letters before them, or a number without its digit separators.
 func plain(text string) string {
 	if text[0] >= '0' && text[0] <= '9' {
 		return strings.ReplaceAll(text, "_", "")
 	}
-	return strings.Trim(text, "\"'`#r")
+	return strings.Trim(text[max(0, strings.IndexAny(text, "\"'`")):], "\"'`#")
 }
 
 // TurnData changes the values on the chosen lines of a data file with which tests compare results. It changes each
@@ -498,6 +498,8 @@ func (c *canary) onlyLiterals(from, to int) bool {
 	for k := from; k < to; k++ {
 		key := c.text(k+1) == ":"
 		switch {
+		case c.toks.spell(k, "[", "]", "byte", "("):
+			k += 3
 		case c.literal(k) && !key:
 			literals++
 		case c.toks[k].Kind == source.Word && !key, c.text(k) == "(":
@@ -542,7 +544,7 @@ func turned(t source.Token, l *source.Language, n int) string {
 	case pattern(t):
 		end := strings.LastIndexByte(t.Text, '/')
 		return "/(?!)(?:" + t.Text[1:end] + ")" + t.Text[end:] // this regular expression matches nothing
-	case t.Kind == source.String && l.Chars && t.Text[0] == '\'':
+	case t.Kind == source.String && l.Chars && (strings.HasSuffix(t.Text, "'") || t.Text[0] == 'b'):
 		return turnedChar(t.Text)
 	case t.Kind == source.String:
 		for _, q := range []string{`"""`, "'''", `"#`, `"`, "'", "`"} {
@@ -554,16 +556,18 @@ func turned(t source.Token, l *source.Language, n int) string {
 	return cmp.Or(opposite[t.Text], said[t.Text], t.Text)
 }
 
-// turnedChar returns another character for one in quotes. A character that is written as an escape stays.
+// turnedChar returns another character for one in quotes. A character that is written as an escape stays. Of a byte
+// string in Rust it changes the first character, because the type of the string has its length.
 func turnedChar(text string) string {
-	if len(text) != 3 {
+	at := strings.IndexAny(text, "'\"") + 1
+	if text[at] == '\\' || text[at] == text[at-1] || text[0] != 'b' && len(text) != 3 {
 		return text
 	}
-	c := text[1] + 1
-	if c == '\\' || c == '\'' || c >= 0x7f {
+	c := text[at] + 1
+	if c == '\\' || c == '\'' || c == '"' || c >= 0x7f {
 		c = 'q'
 	}
-	return "'" + string(rune(c)) + "'"
+	return text[:at] + string(rune(c)) + text[at+1:]
 }
 
 // plus adds to the integer part of a number, and keeps its fraction. A number below 256 stays below 256, because it may
