@@ -235,6 +235,8 @@ func (c *canary) expectations() {
 			continue
 		}
 		switch {
+		case comparisons[t.Text] && c.difference(i) > 0:
+			c.arguments(c.difference(i))
 		case comparisons[t.Text] && c.asserts(i):
 			c.operand(i+1, 1)
 			c.operand(i-1, -1)
@@ -256,6 +258,29 @@ func (c *canary) matcher(i int) {
 	case said[word] != "" && (word[0] != 'T' && word[0] != 'F' || c.text(i-1) == "."):
 		c.found = append(c.found, i)
 	}
+}
+
+// difference returns the index of the bracket of the call that made a difference, as in `d := cmp.Diff(got, want)`, if a
+// Go test checks at token `at` that it is empty; else 0. With another text in place of "" a test always fails, even if
+// it does not see any difference.
+func (c *canary) difference(at int) int {
+	if c.l.Name != "go" || c.text(at) != "!=" || c.text(at+1) != `""` {
+		return 0
+	}
+	for i := at - 2; i >= 0 && c.toks[at].Line-c.toks[i].Line < 8; i-- {
+		if c.text(i) != c.text(at-1) || !c.toks.is(i+1, ":=", "=") {
+			continue
+		}
+		name := i + 2
+		if c.text(name+1) == "." {
+			name += 2
+		}
+		if c.text(name+1) == "(" && strings.HasPrefix(strings.ToLower(c.text(name)), "diff") {
+			return name + 1
+		}
+		return 0
+	}
+	return 0
 }
 
 // patterns are the names of matchers that look for a text, or for a match of a regular expression.

@@ -58,6 +58,9 @@ func TestTurn(t *testing.T) {
 		{"test_a.py", "with pytest.raises(ValueError, match=r\"row 3\"):", "with pytest.raises(ValueError, match=r\"row 3q0\"):"},
 		{"a_test.go", "if !bytes.Equal(f(), []byte(\"abc\")) {", "if !bytes.Equal(f(), []byte(\"abcq0\")) {"},
 		{"a_test.go", "{in: \"one\", want: []byte(\"abc\")},", "{in: \"oneq0\", want: []byte(\"abcq1\")},"},
+		{"a_test.go", "if d := cmp.Diff(f(1), []string{\"a\"}); d != \"\" {", "if d := cmp.Diff(f(1), []string{\"aq0\"}); d != \"\" {"},
+		{"a_test.go", "d := diff(\"a\", f(1))\nif d != \"\" {\n\tt.Error(d)", "d := diff(\"aq0\", f(1))\nif d != \"\" {\n\tt.Error(d)"},
+		{"a_test.go", "if s := join(\"a\"); s != \"\" {", "if s := join(\"a\"); s != \"q0\" {"},
 		{"ATest.java", "assertEquals(2, Calc.sub(3, 1));", "assertEquals(3, Calc.sub(3, 1));"},
 		{"ATest.java", "assertEquals(\"why\", 2, Calc.sub(3, 1));", "assertEquals(\"why\", 3, Calc.sub(3, 1));"},
 	} {
