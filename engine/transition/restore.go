@@ -11,12 +11,35 @@ import (
 	"github.com/wfs-dev/wfs/session"
 )
 
-// keptIn returns the directory of refs in which a deletion keeps the session's refs, given the turn of the deletion.
+// keptIn returns the directory of refs into which a deletion moves the session's refs, given the turn of the deletion.
 // The directory ends in a slash; "" if the turn is no deletion.
 func keptIn(t session.Turn) string {
 	for _, m := range t.Refs {
 		if dir, ok := strings.CutSuffix(m.Ref, "ledger"); ok && strings.HasPrefix(dir, DeletedPrefix) {
 			return dir
+		}
+	}
+	return ""
+}
+
+// keptWith returns the directory of refs in which a deletion keeps the session's ledger, with the given tip. The
+// directory ends in a slash; "" if there is none. The directory that an operation recorded may be another one,
+// because each deletion makes its own: delete, restore, undo, undo.
+func (e *Kit) keptWith(ctx context.Context, id session.ID, ledger session.Commit) (string, error) {
+	all, err := e.Git.RefsBelow(ctx, DeletedPrefix+string(id))
+	for name, tip := range all {
+		if dir, isLedger := strings.CutSuffix(name, "ledger"); isLedger && tip == ledger {
+			return dir, err
+		}
+	}
+	return "", err
+}
+
+// deletedLedger returns the tip that the ledger had when the operation deleted the session, "" if it did not.
+func deletedLedger(op session.Op) session.Commit {
+	for _, m := range op.Turn.Refs {
+		if m.Ref == session.LedgerOf(op.Session) {
+			return m.Old
 		}
 	}
 	return ""
@@ -56,7 +79,11 @@ func (e *Restoring) UndoDelete(ctx context.Context, op session.Op) (*Relocated, 
 	if err := e.mayUndelete(ctx, op); err != nil {
 		return nil, err
 	}
-	return e.restoreAs(ctx, op.Session, keptIn(op.Turn), summaryOfUndo(op), op.Number)
+	dir, err := e.keptWith(ctx, op.Session, deletedLedger(op))
+	if err != nil {
+		return nil, err
+	}
+	return e.restoreAs(ctx, op.Session, dir, summaryOfUndo(op), op.Number)
 }
 
 // mayUndelete refuses if a ref of the deleted session was created again, or if the deleted objects are gone.
@@ -74,7 +101,11 @@ func (e *Kit) mayUndelete(ctx context.Context, op session.Op) error {
 				"git branch -m "+session.ShortRef(m.Ref)+" another-name")
 		}
 	}
-	back, _, err := e.keptBelow(ctx, op.Session, keptIn(op.Turn))
+	dir, err := e.keptWith(ctx, op.Session, deletedLedger(op))
+	if err != nil {
+		return err
+	}
+	back, _, err := e.keptBelow(ctx, op.Session, dir)
 	if err == nil {
 		_, err = e.restorable(ctx, op.Session, back)
 	}
@@ -99,14 +130,12 @@ func (e *Restoring) BringBack(ctx context.Context, op session.Op) error {
 	if tip, err := e.Git.Ref(ctx, session.LedgerOf(op.Session)); err != nil || tip != "" {
 		return err
 	}
-	all, err := e.Git.RefsBelow(ctx, DeletedPrefix+string(op.Session))
+	dir, err := e.keptWith(ctx, op.Session, op.Ledger)
 	if err != nil {
 		return err
 	}
-	for name, tip := range all {
-		if dir, isLedger := strings.CutSuffix(name, "ledger"); isLedger && tip == op.Ledger {
-			return e.bringRefs(ctx, op.Session, dir, summaryOfUndo(op), nil)
-		}
+	if dir != "" {
+		return e.bringRefs(ctx, op.Session, dir, summaryOfUndo(op), nil)
 	}
 	_, err = e.restorable(ctx, op.Session, nil)
 	return err
