@@ -63,7 +63,7 @@ func (d doubts) asChanged(ctx context.Context, f verdict.Finding, failing []sess
 	}
 	for _, id := range failing {
 		switch passes := old == nil || old.Passes(id); {
-		case passes && !d.lap.Elsewhere(id):
+		case passes && !d.lap.Files.Elsewhere(id, d.lap.Now.Files[id]):
 			d.lap.Different = append(d.lap.Different, id)
 		case passes || onlyTests:
 			d.lap.Excused = append(d.lap.Excused, id)

@@ -1,11 +1,8 @@
 package verdict
 
 import (
-	"path"
 	"slices"
-	"strings"
 
-	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
@@ -37,24 +34,4 @@ func (l *Lap) PassedAgain(failed []session.TestID, again *gate.Run) []session.Te
 	}
 	l.index = nil
 	return flaky
-}
-
-// Elsewhere reports whether the lap changed other tests only than the file or Go package of this one. Changed helpers
-// and data may be used by any test, and the file of a test may be unknown: then it returns false.
-func (l *Lap) Elsewhere(id session.TestID) bool {
-	pkg, _ := report.SplitGo(id)
-	class, _, _ := strings.Cut(string(id), "::")
-	return !slices.ContainsFunc(l.Files.Changes, func(c session.Change) bool {
-		file := l.Now.Files[id]
-		stem, python := strings.CutSuffix(path.Base(c.Path), ".py")
-		switch {
-		case !testpaths.IsTest(c.Path):
-			return !testpaths.IsDocument(c.Path)
-		case pkg != "":
-			return l.Files.inPackage(c.Path, pkg)
-		case file != "":
-			return report.SameFile(c.Path, file)
-		}
-		return !python || slices.Contains(strings.Split(class, "."), stem)
-	})
 }
