@@ -29,6 +29,7 @@ func TestOlderFailsByTests(t *testing.T) {
 	runner := `grep -qs strict tests/support.py tests/data.json && test ! -e ignored/was && bad="not "
 if test -e ignored; then touch ignored/was; fi; echo "${bad}ok 1 - older one"; echo "ok 2 - other one"; echo 1..2`
 	for name, tc := range map[string]struct {
+		base    map[string]string // if set, the former tests can run
 		edit    map[string]string
 		expect  workflows.Expect
 		class   session.Class
@@ -47,6 +48,11 @@ if test -e ignored; then touch ignored/was; fi; echo "${bad}ok 1 - older one"; e
 			expect: workflows.ExpectRed, class: session.ClassBrokeGreen, failing: "older one"},
 		"a helper, and it fails now and then": {expect: workflows.ExpectRed, class: session.ClassNothingAdded,
 			edit: map[string]string{"tests/support.py": strict, "ignored/x": ""}},
+		"a helper, and it fails with the former one too": {expect: workflows.ExpectRed, class: session.ClassNothingAdded,
+			base: map[string]string{"tests/data.json": `"strict"`}, edit: map[string]string{"tests/support.py": "# more\n"}},
+		"a helper, with the former one it passes": {expect: workflows.ExpectRed, class: session.ClassTargetFailed,
+			base: map[string]string{"tests/x.json": ""}, edit: map[string]string{"tests/support.py": strict},
+			targets: "older one"},
 		"a helper, in GREEN": {edit: map[string]string{"tests/support.py": strict}, expect: workflows.ExpectPass,
 			class: session.ClassBrokeGreen, failing: "older one"},
 	} {
@@ -54,6 +60,9 @@ if test -e ignored; then touch ignored/was; fi; echo "${bad}ok 1 - older one"; e
 			t.Parallel()
 			l := newLab(t, map[string]string{"calc.py": "def add(a, b):\n    return a + b\n", "tests/data.json": "{}",
 				"tests/support.py": "def made():\n    return 5\n"})
+			if l.write(tc.base); tc.base != nil {
+				l.trying()
+			}
 			tree, _ := l.snapshot(t.Context())
 			s := start{snap: l.snaps[tree], ev: session.Evidence{Tree: tree, Gates: map[string]session.Tests{
 				"tests": {"older one": session.TestPass, "other one": session.TestPass}}}}

@@ -133,12 +133,12 @@ func Values(file string, src []byte) map[string]bool {
 	return values
 }
 
-// plain returns a string literal without its quotes, or a number without its digit separators.
+// plain returns a string literal without its quotes and the letters before them, or a number without its digit separators.
 func plain(text string) string {
 	if text[0] >= '0' && text[0] <= '9' {
 		return strings.ReplaceAll(text, "_", "")
 	}
-	return strings.Trim(text, "\"'`#r")
+	return strings.Trim(text[max(0, strings.IndexAny(text, "\"'`")):], "\"'`#")
 }
 
 // TurnData changes the values on the chosen lines of a data file with which tests compare results. It changes each
@@ -235,6 +235,8 @@ func (c *canary) expectations() {
 			continue
 		}
 		switch {
+		case comparisons[t.Text] && c.difference(i) > 0:
+			c.arguments(c.difference(i))
 		case comparisons[t.Text] && c.asserts(i):
 			c.operand(i+1, 1)
 			c.operand(i-1, -1)
@@ -256,6 +258,29 @@ func (c *canary) matcher(i int) {
 	case said[word] != "" && (word[0] != 'T' && word[0] != 'F' || c.text(i-1) == "."):
 		c.found = append(c.found, i)
 	}
+}
+
+// difference returns the index of the bracket of the call that made a difference, as in `d := cmp.Diff(got, want)`, if a
+// Go test checks at token `at` that it is empty; else 0. With another text in place of "" a test always fails, even if
+// it does not see any difference.
+func (c *canary) difference(at int) int {
+	if c.l.Name != "go" || c.text(at) != "!=" || c.text(at+1) != `""` {
+		return 0
+	}
+	for i := at - 2; i >= 0 && c.toks[at].Line-c.toks[i].Line < 8; i-- {
+		if c.text(i) != c.text(at-1) || !c.toks.is(i+1, ":=", "=") {
+			continue
+		}
+		name := i + 2
+		if c.text(name+1) == "." {
+			name += 2
+		}
+		if c.text(name+1) == "(" && strings.HasPrefix(strings.ToLower(c.text(name)), "diff") {
+			return name + 1
+		}
+		return 0
+	}
+	return 0
 }
 
 // patterns are the names of matchers that look for a text, or for a match of a regular expression.
@@ -498,6 +523,8 @@ func (c *canary) onlyLiterals(from, to int) bool {
 	for k := from; k < to; k++ {
 		key := c.text(k+1) == ":"
 		switch {
+		case c.toks.spell(k, "[", "]", "byte", "("):
+			k += 3
 		case c.literal(k) && !key:
 			literals++
 		case c.toks[k].Kind == source.Word && !key, c.text(k) == "(":
@@ -542,7 +569,7 @@ func turned(t source.Token, l *source.Language, n int) string {
 	case pattern(t):
 		end := strings.LastIndexByte(t.Text, '/')
 		return "/(?!)(?:" + t.Text[1:end] + ")" + t.Text[end:] // this regular expression matches nothing
-	case t.Kind == source.String && l.Chars && t.Text[0] == '\'':
+	case t.Kind == source.String && l.Chars && (strings.HasSuffix(t.Text, "'") || t.Text[0] == 'b'):
 		return turnedChar(t.Text)
 	case t.Kind == source.String:
 		for _, q := range []string{`"""`, "'''", `"#`, `"`, "'", "`"} {
@@ -554,16 +581,18 @@ func turned(t source.Token, l *source.Language, n int) string {
 	return cmp.Or(opposite[t.Text], said[t.Text], t.Text)
 }
 
-// turnedChar returns another character for one in quotes. A character that is written as an escape stays.
+// turnedChar returns another character for one in quotes. A character that is written as an escape stays. Of a byte
+// string in Rust it changes the first character, because the type of the string has its length.
 func turnedChar(text string) string {
-	if len(text) != 3 {
+	at := strings.IndexAny(text, "'\"") + 1
+	if text[at] == '\\' || text[at] == text[at-1] || text[0] != 'b' && len(text) != 3 {
 		return text
 	}
-	c := text[1] + 1
-	if c == '\\' || c == '\'' || c >= 0x7f {
+	c := text[at] + 1
+	if c == '\\' || c == '\'' || c == '"' || c >= 0x7f {
 		c = 'q'
 	}
-	return "'" + string(rune(c)) + "'"
+	return text[:at] + string(rune(c)) + text[at+1:]
 }
 
 // plus adds to the integer part of a number, and keeps its fraction. A number below 256 stays below 256, because it may

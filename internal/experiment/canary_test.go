@@ -51,6 +51,16 @@ func TestTurn(t *testing.T) {
 		{"a_test.go", "if !reflect.DeepEqual(f(1), []string{\"a\"}) {", "if !reflect.DeepEqual(f(1), []string{\"aq0\"}) {"},
 		{"lib.rs", "fn seconds(a: &str, n: u64) { assert_eq!(parse(a), n) }\nseconds(\"3d\", 259200);",
 			"fn seconds(a: &str, n: u64) { assert_eq!(parse(a), n) }\nseconds(\"3d\", 259201);"},
+		{"lib.rs", "assert_eq!(f(), (b\"abc\", b'a', b\"\", b\"\\n\"));", "assert_eq!(f(), (b\"bbc\", b'b', b\"\", b\"\\n\"));"},
+		{"lib.rs", "assert_eq!(f(), br#\"abc\"#);", "assert_eq!(f(), br#\"bbc\"#);"},
+		{"test_a.py", "assert f(b'x') == b\"abc\", r'no'", "assert f(b'x') == b\"abcq0\", r'no'"},
+		{"test_a.py", "@pytest.mark.parametrize('a, b', [(b'x', Rb'y')])", "@pytest.mark.parametrize('a, b', [(b'xq0', Rb'yq1')])"},
+		{"test_a.py", "with pytest.raises(ValueError, match=r\"row 3\"):", "with pytest.raises(ValueError, match=r\"row 3q0\"):"},
+		{"a_test.go", "if !bytes.Equal(f(), []byte(\"abc\")) {", "if !bytes.Equal(f(), []byte(\"abcq0\")) {"},
+		{"a_test.go", "{in: \"one\", want: []byte(\"abc\")},", "{in: \"oneq0\", want: []byte(\"abcq1\")},"},
+		{"a_test.go", "if d := cmp.Diff(f(1), []string{\"a\"}); d != \"\" {", "if d := cmp.Diff(f(1), []string{\"aq0\"}); d != \"\" {"},
+		{"a_test.go", "d := diff(\"a\", f(1))\nif d != \"\" {\n\tt.Error(d)", "d := diff(\"aq0\", f(1))\nif d != \"\" {\n\tt.Error(d)"},
+		{"a_test.go", "if s := join(\"a\"); s != \"\" {", "if s := join(\"a\"); s != \"q0\" {"},
 		{"ATest.java", "assertEquals(2, Calc.sub(3, 1));", "assertEquals(3, Calc.sub(3, 1));"},
 		{"ATest.java", "assertEquals(\"why\", 2, Calc.sub(3, 1));", "assertEquals(\"why\", 3, Calc.sub(3, 1));"},
 	} {
@@ -98,6 +108,9 @@ func TestTurnHelpers(t *testing.T) {
 func TestValues(t *testing.T) {
 	t.Parallel()
 	have := Values("a.test.js", []byte("test.each`\n  a | b\n  ${10_000} | ${5.5}\n`('x y', f); is(7, 'z')"))
+	if b := Values("test_a.py", []byte("assert f() == br'raw'")); !b["raw"] {
+		t.Errorf("the bytes are not among %v", b)
+	}
 	for _, v := range []string{"10000", "5.5", "7", "z", "x y"} {
 		if !have[v] {
 			t.Errorf("%s is not among %v", v, have)

@@ -34,6 +34,7 @@ type Language struct {
 	comments []string // signs that begin a comment up to the end of the line
 	blocks   bool     // has /* … */ comments
 	quotes   []quote  // kinds of quotes, longest first
+	prefixes string   // letters that may stand before a quote, as in b"bytes"
 	regexps  bool     // /…/ may be a regular expression
 	Braces   bool     // blocks are in braces; if false, they are indented
 	// single quotes enclose one character
@@ -52,11 +53,11 @@ var (
 
 	goLang = Language{Name: "go", comments: []string{"//"}, blocks: true, Braces: true, Chars: true,
 		quotes: []quote{{open: "`", close: "`", many: true, raw: true}, double, single}}
-	python = Language{Name: "python", comments: []string{"#"},
+	python = Language{Name: "python", comments: []string{"#"}, prefixes: "bfruBFRU",
 		quotes: []quote{{open: `"""`, close: `"""`, many: true}, {open: "'''", close: "'''", many: true}, double, single}}
 	script = Language{Name: "script", comments: []string{"//"}, blocks: true, Braces: true, regexps: true,
 		quotes: []quote{{open: "`", close: "`", many: true, template: true}, double, single}}
-	rust = Language{Name: "rust", comments: []string{"//"}, blocks: true, Braces: true, Chars: true,
+	rust = Language{Name: "rust", comments: []string{"//"}, blocks: true, Braces: true, Chars: true, prefixes: "b",
 		quotes: []quote{{open: `r#"`, close: `"#`, many: true, raw: true}, {open: `"`, close: `"`, many: true}, single}}
 	java = Language{Name: "java", comments: []string{"//"}, blocks: true, Braces: true, Chars: true,
 		quotes: []quote{{open: `"""`, close: `"""`, many: true}, double, single}}
@@ -155,7 +156,8 @@ func (s *scanner) comment() bool {
 }
 
 func (s *scanner) quoted() bool {
-	rest := s.src[s.at:]
+	rest := strings.TrimLeft(s.src[s.at:], s.l.prefixes)
+	before := len(s.src) - s.at - len(rest)
 	for _, q := range s.l.quotes {
 		if !strings.HasPrefix(rest, q.open) {
 			continue
@@ -165,7 +167,7 @@ func (s *scanner) quoted() bool {
 			s.l.Name == "rust" && q.open == "'" && isLifetime(rest) {
 			continue
 		}
-		s.take(String, n)
+		s.take(String, before+n)
 		return true
 	}
 	return false

@@ -47,6 +47,15 @@ func (j *Runner) explainLoadFailures(ctx context.Context, run *Run, env []string
 	return nil
 }
 
+// nodeDied reports whether Node ended before it reported the result of any test. A rejected promise that nothing awaits
+// ends it, and a test may make one as an argument for a function that is still to be written. Where tests should fail,
+// the gate runs again, and Node only warns of such promises: then the runner can report how each test fails.
+func (g *Run) nodeDied() bool {
+	c := g.Report.Tests.Count()
+	return g.Gate.Format.PerTest() && g.Exit != 0 && c.Passed+c.Failed == 0 &&
+		slices.ContainsFunc(g.printed, func(line string) bool { return strings.HasPrefix(line, "Node.js v") })
+}
+
 // load loads a file with Node, and returns Node's error output; "" if the file can be loaded.
 func (j *Runner) load(ctx context.Context, argv, env []string, marker string) (string, error) {
 	stderr := report.Beginning{Most: maxExplanation}

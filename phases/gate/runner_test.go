@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases/process"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // TestLastLines writes lines in one piece, in pieces, and one by one.
@@ -44,5 +47,23 @@ func TestLastLines(t *testing.T) {
 	l.add(strings.Repeat(" ", 1995) + "open-sesame-for-all")
 	if got := strings.Join(l.lines(), "|"); got != "[redacted: $API_TOKEN]|[red" && strings.Contains(got, "open") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestNodeDies runs a gate whose Node dies of a rejected promise, as long as it does not only warn of it.
+func TestNodeDies(t *testing.T) {
+	t.Parallel()
+	const script = `case $NODE_OPTIONS in
+"--a --unhandled-rejections=warn") echo "not ok 1 - new"; echo 1..1;;
+*) echo "RangeError: x"; echo "Node.js v20.1.0";;
+esac
+exit 1`
+	for expect, want := range map[workflows.Expect]session.TestStatus{workflows.ExpectRed: "fail", "": ""} {
+		j := &Runner{Root: t.TempDir(), Env: []string{"NODE_OPTIONS=--a", "PATH=/bin:/usr/bin"}}
+		run, err := j.Run(context.Background(), workflows.Gate{Name: "tests", Run: workflows.Command{Shell: script},
+			Format: workflows.FormatTAP, Expect: expect}, On{Dir: t.TempDir()})
+		if err != nil || run.Report.Tests["new"] != want {
+			t.Errorf("expects %s: %v, %v", expect, run.Report.Tests, err)
+		}
 	}
 }

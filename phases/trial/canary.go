@@ -34,10 +34,12 @@ func (t *Trial) Worth(ctx context.Context, code bool) error {
 		return err
 	}
 	return own.inTurn(func() error { return own.needsCode(ctx) }, func() error {
-		if literals(lap) > 0 && len(passing) < len(t.Tests) {
+		asked := slices.ContainsFunc(t.Out.Experiments, func(e session.Experiment) bool { return e.Kind == tryResults })
+		if asked || literals(lap) > 0 && len(passing) < len(t.Tests) {
 			return nil // a test that compares values failed; the other tests may check side effects only
 		}
-		return own.asksResults(ctx)
+		_, err := own.asksResults(ctx)
+		return err
 	}, func() error {
 		if values > 0 || len(t.Req.Targets) > 0 {
 			return nil
@@ -94,6 +96,7 @@ func (t lapTests) canary(ctx context.Context) (values int, passing []session.Tes
 			continue
 		}
 		values += a.N
+		a.loose = sort == experiment.All
 		runs, err := t.mustFail(ctx, tryCanary, session.FoundCannotFail, a, altered{})
 		if err != nil || t.Out.Verdict != session.Pass {
 			return values, passing, err
@@ -193,7 +196,7 @@ func hollowed(lap []File) (hollow, quiet altered, why string) {
 
 // mustFail runs the lap's tests on the attempt's tree with change a. The judgement fails if all of them pass in two
 // runs, and also with the change in `other` if there is one. `finding` is the kind of finding to record. It returns the
-// runs.
+// runs. Changed values that may be inputs prove nothing if a test notices other results of the lap's functions.
 func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other altered) (runs []*gate.Run, err error) {
 	t.Say(fmt.Sprintf("gate %s with %s …", t.Gate.Name, a.says))
 	type step struct {
@@ -220,7 +223,16 @@ func (t lapTests) mustFail(ctx context.Context, kind, finding string, a, other a
 			return runs, nil
 		}
 	}
-	t.Tried(kind, Fails, "with "+a.says+" all of the lap's tests pass")
+	passes := "with " + a.says + " all of the lap's tests pass"
+	if a.loose {
+		noticed, err := t.asksResults(ctx)
+		if noticed || err != nil {
+			t.Tried(kind, NotTried, passes+"; the values may be inputs")
+			return runs, err
+		}
+		t.Out.Question = nil // if the results fail too, no test can fail
+	}
+	t.Tried(kind, Fails, passes)
 	about := map[string]string{session.FoundCannotFail: "the lap's tests cannot fail",
 		session.FoundNotNeeded: "the lap's tests do not need its code"}[finding]
 	says := fmt.Sprintf("with %s (%s) they still pass", a.says, safetext.Some(a.paths))

@@ -189,6 +189,7 @@ type altered struct {
 	N     int // number of changes in the texts
 	paths []string
 	says  string // a description of the changes, for messages
+	loose bool   // values may be inputs instead of expected values
 }
 
 func (a *altered) add(path string, text []byte, n int) {

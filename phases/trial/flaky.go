@@ -69,7 +69,7 @@ func (d doubts) again(ctx context.Context, f verdict.Finding) (verdict.Finding, 
 		f = d.lap.Judge(d.run)
 	}
 	f, err = d.asChanged(ctx, f, failing(all, doubtful))
-	f.Flaky = flaky
+	f.Flaky = append(flaky, f.Flaky...)
 	return f, err
 }
 

@@ -54,8 +54,9 @@ func otherResults(lines map[string]experiment.Lines, texts map[string][]byte) al
 
 // asksResults checks that a test notices other results of those of the lap's functions that the tests name. It is for
 // laps in which no test compares values, or none failed with other expected values. A test need not notice the result
-// of a function that it does not call: this is so if it does not notice an exception in there either.
-func (t lapTests) asksResults(ctx context.Context) error {
+// of a function that it does not call: this is so if it does not notice an exception in there either. It
+// returns whether a test notices other results.
+func (t lapTests) asksResults(ctx context.Context) (noticed bool, err error) {
 	lines, texts, _ := codeLines(t.lap)
 	names := testWords(t.lap)
 	for path, added := range lines { // tests do not see the results of other functions directly
@@ -65,7 +66,7 @@ func (t lapTests) asksResults(ctx context.Context) error {
 	others := otherResults(lines, texts)
 	if others.N == 0 {
 		t.Tried(tryResults, NotTried, "this lap's functions return nothing that wfs could change")
-		return nil
+		return false, nil
 	}
 	t.Say("gate " + t.Gate.Name + " with " + others.says + " …")
 	deaf := slices.Clone(t.Tests)
@@ -81,16 +82,16 @@ func (t lapTests) asksResults(ctx context.Context) error {
 			run, err = t.alterFiles(ctx, t.Out.Tree, step.altered, tryResults, nil)
 		}
 		if err != nil {
-			return t.Cannot(ctx, tryResults, err)
+			return false, t.Cannot(ctx, tryResults, err)
 		}
 		if !run.Built() {
 			t.Tried(tryResults, NotTried, "the lap's code does not build with "+others.says)
-			return nil
+			return false, nil
 		}
 		deaf = slices.DeleteFunc(deaf, func(id session.TestID) bool { return run.Passes(id) == step.notice })
 		if len(deaf) == 0 || !step.notice && len(deaf) < len(t.Tests) && step.only != nil { // one test is enough
 			t.Tried(tryResults, Holds, "the lap's tests notice "+others.says)
-			return nil
+			return !step.notice, nil
 		}
 	}
 	says := fmt.Sprintf("with %s (%s) %s anyway: %s", others.says, safetext.Some(others.paths),
@@ -98,7 +99,7 @@ func (t lapTests) asksResults(ctx context.Context) error {
 	t.Tried(tryResults, Fails, says)
 	t.found(session.FoundDeaf, others.paths[0], string(deaf[0]), "the lap's tests check no result of its code: "+says,
 		says)
-	return nil
+	return false, nil
 }
 
 const tooSlow = "the gate is too slow to run for each change"

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"context"
-	"slices"
 
 	"github.com/wfs-dev/wfs/internal/testpaths"
 	"github.com/wfs-dev/wfs/phases/gate"
@@ -47,23 +46,30 @@ func (d doubts) withOldTests(ctx context.Context) (*gate.Run, error) {
 }
 
 // asChanged judges a run again in which older tests fail or do not build, if the gate expects red. If the previous
-// version of such a test passes with the attempt's code, the test was changed on purpose, as the phase requires.
+// version of such a test passes with the attempt's code, the test was changed on purpose, as the phase requires. If the
+// previous version fails too though no code changed, or nothing changed that the test may use, it fails by chance: it
+// neither is the failing test that the phase requires, nor broken.
 func (d doubts) asChanged(ctx context.Context, f verdict.Finding, failing []session.TestID) (verdict.Finding, error) {
-	if d.gate.Expect != workflows.ExpectRed || len(failing)+len(f.Expected) == 0 {
-		return f, nil
-	}
-	if d.lap.Files.OnlyTests() {
-		if len(failing) > 0 {
-			d.lap.Different = failing
-			f = d.lap.Judge(d.run)
-		}
+	onlyTests := d.lap.Files.OnlyTests()
+	if d.gate.Expect != workflows.ExpectRed || len(failing) == 0 && (onlyTests || len(f.Expected) == 0) {
 		return f, nil
 	}
 	old, err := d.withOldTests(ctx)
-	if err != nil || old == nil {
+	if err != nil || old == nil && !onlyTests {
 		return f, err
 	}
-	d.lap.Old = old.Report
-	d.lap.Different = slices.DeleteFunc(slices.Clone(failing), func(id session.TestID) bool { return !old.Passes(id) })
-	return d.lap.Judge(d.run), nil
+	if old != nil {
+		d.lap.Old = old.Report
+	}
+	for _, id := range failing {
+		switch passes := old == nil || old.Passes(id); {
+		case passes && !d.lap.Files.Elsewhere(id, d.lap.Now.Files[id]):
+			d.lap.Different = append(d.lap.Different, id)
+		case passes || onlyTests:
+			d.lap.Excused = append(d.lap.Excused, id)
+		}
+	}
+	f = d.lap.Judge(d.run)
+	f.Flaky = d.lap.Excused
+	return f, nil
 }

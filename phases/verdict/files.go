@@ -74,6 +74,25 @@ func (l *Files) OnlyTests() bool {
 	})
 }
 
+// Elsewhere reports whether the lap changed other tests only than the file or Go package of a test, whose file is "" if
+// unknown. Changed helpers and data may be used by any test.
+func (l *Files) Elsewhere(id session.TestID, file string) bool {
+	pkg, _ := report.SplitGo(id)
+	class, _, _ := strings.Cut(string(id), "::")
+	return !slices.ContainsFunc(l.Changes, func(c session.Change) bool {
+		stem, python := strings.CutSuffix(path.Base(c.Path), ".py")
+		switch {
+		case !testpaths.IsTest(c.Path):
+			return !testpaths.IsDocument(c.Path)
+		case pkg != "":
+			return l.inPackage(c.Path, pkg)
+		case file != "":
+			return report.SameFile(c.Path, file)
+		}
+		return !python || slices.Contains(strings.Split(class, "."), stem)
+	})
+}
+
 // anyCode reports whether the lap changed any code, test, or file that tests read.
 func (l *Files) anyCode() bool {
 	return slices.ContainsFunc(l.Changes, func(c session.Change) bool {

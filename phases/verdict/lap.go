@@ -99,6 +99,8 @@ type Lap struct {
 	Gone     []session.TestID // tests that may be missing
 	// Different lists older tests that fail because tests were changed, though perhaps not in their own lines.
 	Different []session.TestID
+	// Excused lists older tests that fail by chance, and not because of the lap.
+	Excused []session.TestID
 
 	// Old is the report of a run with the attempt's code and the tests of the lap's start; nil if there was no such
 	// run.

@@ -28,7 +28,7 @@ func judgeRed(l *Lap) Finding {
 	}
 
 	failed, errored, passed := l.newTests(broken)
-	if broke, how := l.brokeGreen(broken, append(slices.Clone(failed), errored...)); len(broke) > 0 {
+	if broke, how := l.brokeGreen(broken, slices.Concat(failed, errored, l.Excused)); len(broke) > 0 {
 		f.Class, f.Failing, f.Reason = session.ClassBrokeGreen, broke, how
 		ran := func(id session.TestID) bool { _, ran := l.Now.Tests[id]; return ran }
 		if len(failed) > 0 && !slices.ContainsFunc(broke, ran) {
