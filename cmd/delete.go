@@ -204,6 +204,13 @@ func (a *deleteVerb) say(ctx context.Context, id session.ID, op int64, became *h
 	if became != nil {
 		a.out("its work: %s", present.BecameText(*became))
 	}
+	backups, err := a.Repo.RefsBelow(ctx, kept+"rescue")
+	if err != nil {
+		return err
+	}
+	if len(backups) > 0 {
+		a.out("deleted with it: %s of uncommitted changes; to list them: wfs backups", present.N(len(backups), "backup"))
+	}
 	a.out("it is kept below %s until wfs gc removes it", kept)
 	stays, err := stayBehind(ctx, a.Repo, id)
 	if err != nil {

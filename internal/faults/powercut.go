@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -110,6 +111,12 @@ func (d *Disk) Apply(c Call) error {
 		d.kept = maps.Clone(d.now)
 	}
 	return nil
+}
+
+// Synced reports whether a file's content would survive a power cut. It is true for directories and links.
+func (d *Disk) Synced(path string) bool {
+	n := d.now[path]
+	return n == nil || bytes.Equal(n.now, n.kept)
 }
 
 // resized returns a copy of data, cut or padded with zeros to `size` bytes.

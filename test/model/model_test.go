@@ -40,13 +40,15 @@ type (
 		Code, Tree string
 	}
 	listJSON struct {
-		Sessions []struct {
-			ID, Status, Why string
-			Current         bool
-			Worktree        string
-			Gone            bool `json:"worktree_gone"`
-			Checkpoint      int
-		}
+		Sessions []listed
+	}
+	listed struct {
+		ID, Status, Why, Phase    string
+		Lap, Attempts, Checkpoint int
+		Current                   bool
+		Worktree                  string
+		Gone                      bool `json:"worktree_gone"`
+		Next                      []string
 	}
 	logJSON struct {
 		Current     int
@@ -76,6 +78,7 @@ type world struct {
 	sum  *tally
 
 	gone   map[string]bool // commits that git's maintenance deleted and left in its commit-graph
+	steps  *[]step         // if set, commands are recorded there, and none is killed
 	killed bool            // an agent was killed: its git may have left locks
 }
 

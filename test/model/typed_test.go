@@ -44,7 +44,13 @@ func (w *world) types(t *rapid.T, c typed) {
 		w.forgets(before)
 	}
 	w.sum.steps++
-	if rapid.IntRange(0, 2).Draw(t, "fate") == 2 {
+	fate := rapid.IntRange(0, 2).Draw(t, "fate")
+	if w.steps != nil {
+		w.last = nil
+		w.records(c)
+		return
+	}
+	if fate == 2 {
 		w.last, w.back = nil, nil
 		w.kills(t, c, before)
 		return

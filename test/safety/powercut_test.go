@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/wfs-dev/wfs/internal/faults"
@@ -50,6 +52,9 @@ func powerCuts(t *testing.T, d deed, density density) {
 		if err := disk.Apply(c); err != nil {
 			t.Fatalf("call %d: %v", n+1, err)
 		}
+		if c.Kind == faults.Rename && lasting(c.To) && !disk.Synced(c.To) {
+			t.Errorf("call %d renames a file that was not synced: %s", n+1, c)
+		}
 		for _, m := range []faults.Model{faults.ContentLost, faults.NamesLost} {
 			due[m] = due[m] || c.Matters(m)
 			if !looked[n+1] || !due[m] && n+1 != end {
@@ -81,6 +86,13 @@ func powerCuts(t *testing.T, d deed, density density) {
 		}
 	}
 	logRow(t, d, "power cut", states, 0, bad, total)
+}
+
+// lasting reports whether a path is of git's own data, such as an index or a ref, so that its content must be synced
+// before the file gets that name. Files of wfs may be caches; marks, which only have to exist, need no content.
+func lasting(path string) bool {
+	return strings.HasPrefix(path, "repo/.git/") && !strings.HasPrefix(path, "repo/.git/wfs/") &&
+		path != "repo/.git/gc.pid" && filepath.Ext(path) != ".keep"
 }
 
 // afterPowerCut replaces the fixture by the state of the disk after a power cut.

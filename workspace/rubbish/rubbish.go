@@ -177,7 +177,11 @@ func (g *Search) deletedSessions(ctx context.Context) error {
 				dirs = append(dirs, l)
 			}
 		}
-		g.add(r, d.ID, "deleted", fmt.Sprintf("session %s, deleted %s", d.ID,
+		with := ""
+		if slices.ContainsFunc(r.Refs, func(ref string) bool { return strings.HasPrefix(ref, d.Kept+"rescue/") }) {
+			with = " and its backups of uncommitted changes"
+		}
+		g.add(r, d.ID, "deleted", fmt.Sprintf("session %s%s, deleted %s", d.ID, with,
 			g.Ago(time.Unix(d.DeletedAt, 0))), dirs...)
 	}
 	return nil
