@@ -3,9 +3,11 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/workspace/system"
@@ -39,7 +41,8 @@ one that works here by default. Versions are cached until the program changes.`,
 		&cobra.Command{Use: "check [AGENT]", Short: "show how an agent starts, what it may do, and problems", Args: upTo(1),
 			Long: `Check shows for one agent, or for the default one: where its program is, its version and whether wfs
 was tested with it, whether it is logged in, the command line that starts a conversation, and what it may do
-unattended. It starts no conversation and costs nothing. It exits 1 when it finds a problem.`,
+unattended. Of a command of yours it can only check that a program named in a list exists. It starts no
+conversation and costs nothing. It exits 1 when it finds a problem.`,
 			Example: "  wfs agent check\n  wfs agent check claude\n  wfs agent check --json",
 			RunE:    with(a.check)},
 		&cobra.Command{Use: "schema", Short: "the JSON Schema of agent cards, for editors", Args: noArgs,
@@ -166,11 +169,15 @@ func (a *agentVerb) check(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	j, err := a.examine(ctx, agent, list)
+	examine := a.examine
+	if agent.Card == nil {
+		examine = a.examineCommand
+	}
+	j, err := examine(ctx, agent, list)
 	if err != nil {
 		return err
 	}
-	j.Default = s.Config.Agent.Use == j.Name
+	j.Default = s.Config.Agent.Use == j.Name || agent.Card == nil && first(args) == ""
 	if a.json {
 		err = a.answer(j)
 	} else {
@@ -201,13 +208,8 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		}
 		agent = other
 	}
-	switch {
-	case agent.Card != nil:
+	if agent.Card != nil || !agent.Command.IsZero() || agent.ScriptPath != "" {
 		return &agent, nil
-	case !agent.Command.IsZero() || agent.ScriptPath != "":
-		return nil, usage("wfs agent check NAME (wfs agent list names those that wfs knows)",
-			"the agent here is a command of yours, and only agents that wfs knows can be checked: %s%s",
-			workspace.AgentName(&agent), agent.ScriptPath)
 	}
 	return nil, usage("wfs agent list, then write agent: NAME, or a command of yours, into .wfs/local.yaml",
 		"no agent is configured here")
@@ -254,7 +256,47 @@ func (a *agentVerb) examine(ctx context.Context, agent *workflows.Agent, list wo
 	return j, nil
 }
 
+// examineCommand is examine for an agent that is a command. Of a text for the shell nothing can be known without running
+// it; of a list, whether its program exists.
+func (a *agentVerb) examineCommand(_ context.Context, agent *workflows.Agent, _ workspace.Rules) (*agentCheckJSON,
+	error) {
+	j := &agentCheckJSON{agentJSON: agentJSON{Version: jsonVersion, Source: "command",
+		Name: workspace.AgentName(agent) + agent.ScriptPath},
+		LoggedIn: "unknown", Command: list(agent.Command.Argv), Allow: []string{}, Variables: []string{},
+		Missing: []missingJSON{}}
+	if agent.Command.Shell != "" {
+		j.Command = []string{"sh", "-c", agent.Command.Shell}
+	} else if len(j.Command) > 0 {
+		program := j.Command[0]
+		if program != filepath.Base(program) && !filepath.IsAbs(program) && a.Repo != nil { // an agent runs in the top directory
+			program = filepath.Join(a.Repo.Root(), program)
+		}
+		path, err := proc.LookPath(program, a.env.Get("PATH"))
+		if j.Path, j.Installed = path, err == nil; err != nil {
+			j.Missing = append(j.Missing, missingJSON{fmt.Sprintf("its program cannot be run: %v", err),
+				"install it, or correct agent: in the configuration"})
+		}
+	}
+	return j, nil
+}
+
 func (a *agentVerb) say(agent *workflows.Agent, j *agentCheckJSON) {
+	if agent.Card != nil {
+		a.sayCard(agent, j)
+	} else if len(j.Missing) == 0 {
+		a.out("%s: a command of yours; there is nothing more to check", j.Name)
+		return
+	}
+	for _, m := range j.Missing {
+		a.out("%s%s", present.Bad("missing: "), m.What)
+		a.out("    %s", m.Hint)
+	}
+	if len(j.Missing) == 0 {
+		a.out("no problems found")
+	}
+}
+
+func (a *agentVerb) sayCard(agent *workflows.Agent, j *agentCheckJSON) {
 	c := agent.Card
 	a.out("%s (%s)", strings.TrimSuffix(c.Name+": "+c.About, ": "), cardOrigin(c))
 	if j.Path != "" {
@@ -276,13 +318,6 @@ func (a *agentVerb) say(agent *workflows.Agent, j *agentCheckJSON) {
 	}
 	for i, word := range j.Allow {
 		a.out("  %-10s %s", []string{"allowed", ""}[min(i, 1)], word)
-	}
-	for _, m := range j.Missing {
-		a.out("%s%s", present.Bad("missing: "), m.What)
-		a.out("    %s", m.Hint)
-	}
-	if len(j.Missing) == 0 {
-		a.out("no problems found")
 	}
 }
 

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
@@ -22,7 +23,11 @@ func (a *runVerb) sayDrift(ctx context.Context, s *session.Session, pinned *work
 		changes, err = a.Drift(list, s, pinned)
 	}
 	if err != nil {
-		a.note("what is configured now cannot be used (wfs workflow check says why); this session runs what it has pinned")
+		why := "wfs workflow check says why"
+		if r, is := errors.AsType[*session.Refusal](err); is {
+			why = r.Message + ": " + a.typedFor(r.Hint, s.ID, "")
+		}
+		a.note("what is configured now cannot be used (%s); this session runs what it has pinned", why)
 		return
 	}
 	if len(changes) == 0 {

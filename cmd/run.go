@@ -228,7 +228,11 @@ func (a ending) say(ctx context.Context, d present.Session, code int) error {
 	d.Driver = nil
 	v, err := a.View(ctx, d.ID)
 	if err == nil {
-		addTests(ctx, a.Workspace, &d, v.Tip)
+		ledger := addJudged(ctx, a.Workspace, &v)
+		if s := d.Of; s.Last == nil && s.Current == v.Session.Current {
+			s.LastGates, s.NotRun, s.Last = v.Session.LastGates, v.Session.NotRun, v.Session.Last
+		}
+		addTests(ctx, a.Workspace, &d, ledger)
 	}
 	if a.json {
 		if err := a.answer(present.Stream{Version: jsonVersion, Type: "end", Session: &d, Exit: &code}); err != nil {

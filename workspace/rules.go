@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -169,6 +170,9 @@ func (e *FindingsError) Hint(again string) string {
 func (c *Config) Rules(ctx context.Context) (Rules, error) {
 	list, err := readRules(c.w.Repo.Root(), ".wfs")
 	if err == nil {
+		list, err = c.addMain(ctx, list)
+	}
+	if err == nil {
 		list, err = c.addLocal(ctx, list)
 	}
 	slices.SortFunc(list, func(x, y RulesFile) int { return strings.Compare(x.Path, y.Path) })
@@ -207,6 +211,27 @@ func readRules(top, below string) (Rules, error) {
 }
 
 func isYAML(name string) bool { return path.Ext(name) == ".yaml" || path.Ext(name) == ".yml" }
+
+// addMain adds the rules of the main work tree that this linked one lacks because they were in no commit when it was
+// made: a session that was created there with them continues here.
+func (c *Config) addMain(ctx context.Context, list Rules) (Rules, error) {
+	if c.w.Repo.Worktree() == "main" {
+		return list, nil
+	}
+	trees, err := c.w.Repo.Worktrees(ctx)
+	if err != nil || len(trees) == 0 || trees[0].ID != "main" {
+		return list, err
+	}
+	main, bare := trees[0], list.Find(ConfigPath) == nil
+	more, err := readRules(main.Path, ".wfs")
+	for _, f := range more {
+		at := cmp.Or(session.Commit(main.Branch), main.Commit)
+		if f.Path != LocalPath && list.Find(f.Path) == nil && (bare || !c.w.Repo.HasFile(ctx, at, f.Path)) {
+			list = append(list, f)
+		}
+	}
+	return list, err
+}
 
 // LocalTop returns the directory and the id of the work tree whose .wfs/local.yaml applies here. That is this work
 // tree; for a linked work tree without this file, it is the main one.

@@ -101,7 +101,7 @@ func Conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool)
 		return stop(WaitsForAnswer(s)), true
 	case d.Verdict == session.Blocked:
 		return stop(Blocked(session.BlockGate, "wfs run", d.Reason)), true
-	case d.NothingLeft && (f.Auto || agree(p) == workflows.AgreeAuto):
+	case d.NothingLeft && (f.Auto || agree(p) == workflows.AgreeAuto) && !insists(s):
 		return do(EffectAgain, session.Agreed{By: "auto"}), true
 	case d.NothingLeft:
 		return stop(session.Waiting{Reason: session.WaitHuman, Ask: isItDone(s), Agree: true}), true
@@ -111,18 +111,22 @@ func Conclusion(s *session.Session, p *workflows.Plan, f Facts) (Decision, bool)
 
 // isItDone returns the question after a lap in which the agent found nothing left to do.
 func isItDone(s *session.Session) string {
-	ask, is := "the agent added no test and says that nothing is left to do", "Is the work done?"
-	if item := s.Item(); item != "" {
-		ask, is = fmt.Sprintf("%s for %q", ask, item), "Is this item done?"
+	item, is := "", "Is the work done?"
+	if i := s.Item(); i != "" {
+		item, is = fmt.Sprintf(" for %q", i), "Is this item done?"
 	}
+	ask := "the agent added no test and says that nothing is left to do" + item
 	named := ""
 	if s.LastResult != nil {
 		named = session.OneLine(s.LastResult.NothingLeft, 200)
 	}
-	if named == "" {
-		return "the attempt changed nothing, and the agent does not say that anything is missing. Is the work done?"
-	}
-	if s.Last.Shown != "" {
+	switch {
+	case named == "" && insists(s):
+		return fmt.Sprintf("the agent added no further test%s in %d attempts, and does not say that anything is missing. %s",
+			item, s.At(s.Current).Attempt, is)
+	case named == "":
+		return "the attempt changed nothing, and the agent does not say that anything is missing. " + is
+	case s.Last.Shown != "":
 		return fmt.Sprintf("%s: the existing test %s, which passes, should show it. %s", ask, s.Last.Shown, is)
 	}
 	return fmt.Sprintf("%s: it names %q, but no existing test of that name passes. %s", ask, named, is)
@@ -293,15 +297,24 @@ func onlyUnchanged(j *session.Judgement) bool {
 	})
 }
 
-// idleLap reports whether the first attempt of a new lap changed no file, in a session without a checklist. Such an
-// attempt counts as a report that nothing is left to do, because most agents then only say that they are done. An
-// attempt whose brief contains notes does not count, because it has to do what the notes require.
+// idleLap reports whether an attempt of a lap after the first has changed no file, and thereby counts as a report that
+// nothing is left to do, because most agents then only say that they are done. Without a checklist that is the first
+// attempt, unless its brief contains notes: it has to do what they require. Else it is the last one before the breaker
+// opens.
 func idleLap(s *session.Session) bool {
 	o, r := s.Open, s.Open.Run
-	return len(s.Items) == 0 && items.LapsJudged(s) > 0 && o.Judgement.Tree == s.LapTree &&
-		r.Outcome == session.OutcomeOK &&
-		!r.NotDone && !r.Unread && r.Denials == 0 && r.TestChange == "" &&
-		o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
+	if items.LapsJudged(s) == 0 || o.Judgement.Tree != s.LapTree || r.Outcome != session.OutcomeOK ||
+		r.NotDone || r.Unread || r.Denials > 0 || r.TestChange != "" {
+		return false
+	}
+	return o.HalfOpen || len(s.Items)+o.Told+o.Said+o.AttemptStarted.Meanwhile+s.Visit.Attempts == 0
+}
+
+// insists reports whether several attempts have left the lap as it was, none of which says that nothing is left to do.
+// Only a person can agree to that.
+func insists(s *session.Session) bool {
+	c := s.At(s.Current)
+	return s.LastResult != nil && s.LastResult.NothingLeft == "" && c != nil && c.Attempt > 1
 }
 
 // conclude turns the judgement of the open attempt into a decision: the verdict, the next phase, and whether the
