@@ -71,7 +71,7 @@ func capFlags(f *pflag.FlagSet, prefix, of string, c *workflows.Cap) {
 		name, what, about string
 		set               func(float64)
 	}{
-		{"usd", "usd", "`dollars`", func(n float64) { c.USD = n }},
+		{"usd", "usd", "number of `dollars`", func(n float64) { c.USD = n }},
 		{"tokens", "tokens", "`number` of tokens", func(n float64) { c.Tokens = int64(n) }},
 		{"turns", "turns", "`number` of turns", func(n float64) { c.Turns = int64(n) }},
 		{"attempts", "attempts", "`number` of attempts", func(n float64) { c.Attempts = int64(n) }},

@@ -179,15 +179,16 @@ func notAllMerged(s *session.Session, made session.Commit) error {
 
 // notMerged returns the refusal to delete a session whose work is in no branch of the user's.
 func (a *deleteVerb) notMerged(ctx context.Context, s *session.Session) error {
-	put := "wfs delete " + string(s.ID) + " --force"
+	put, finish := "wfs delete "+string(s.ID)+" --force", fmt.Sprintf("wfs switch %s && wfs finish", s.ID)
 	if cur, err := a.Current(ctx); err == nil && cur == s.ID {
+		finish = "wfs finish"
 		put = fmt.Sprintf("wfs switch %s && %s", baseBranch(ctx, a.Engine, s), put)
 	}
 	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
 	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
 		what = "what was handed over on " + strings.TrimPrefix(f.Branch, "refs/heads/")
 	}
-	return session.Refuse(session.RefuseNotMerged, "wfs finish, and merge it; or "+put,
+	return session.Refuse(session.RefuseNotMerged, finish+", and merge it; or "+put,
 		"no branch of yours has the work of %s: %s", s.ID, what)
 }
 

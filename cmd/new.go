@@ -152,6 +152,9 @@ func (n *newborn) begin(ctx context.Context) error {
 		steps = []func(context.Context) error{n.Suits, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name,
 			n.createInTree, n.trust}
 	}
+	if err := n.FindSpec(n.o.spec); err != nil {
+		return err
+	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -200,6 +203,9 @@ func (n *newborn) name(ctx context.Context) (err error) {
 	}
 	if n.b.Created.ID, err = n.HoldFree(ctx, n.o.goal, hold); err != nil {
 		return err
+	}
+	if twin := n.SameGoal(ctx, n.o.goal); twin != "" && !n.o.fork {
+		n.note("%s is open and has the same goal; to continue it instead: wfs run %s", twin, twin)
 	}
 	return n.keepHoldout(n.b.Created.ID)
 }

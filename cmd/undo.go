@@ -324,6 +324,6 @@ func (a *undoVerb) enterNewest(ctx context.Context, name string) error {
 		return unknown
 	default:
 		return session.Refuse(session.RefuseNothing, "wfs undo --list --all",
-			"no work tree's newest operation is one of %s", id)
+			"undo goes back from the newest operation of a work tree, and none of those is of %s", id)
 	}
 }

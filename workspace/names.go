@@ -89,7 +89,9 @@ func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 		return session.ID(fits[0]), nil
 	case 0:
 		hint := ""
-		if near := workflows.Suggest(string(slug), ids); near != "" {
+		if _, err := strconv.Atoi(name); err == nil {
+			hint = fmt.Sprintf("checkpoint %s of the current session is @%s; wfs list shows all sessions", name, name)
+		} else if near := workflows.Suggest(string(slug), ids); near != "" {
 			hint = fmt.Sprintf("did you mean %s? wfs list shows all", near)
 		}
 		return "", session.Refuse(session.RefuseNoSession, hint, "no session %q", name)

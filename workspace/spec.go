@@ -21,17 +21,25 @@ import (
 // maxSpecFile is the maximum size of a specification, in bytes.
 const maxSpecFile = 1 << 20
 
+// FindSpec returns a refusal if a spec does not exist. Verbs call it first: without the file, nothing else matters.
+func (b *Births) FindSpec(file string) error {
+	if _, err := os.Stat(b.w.Env.Abs(file)); file != "" && errors.Is(err, fs.ErrNotExist) {
+		return session.Refuse(session.RefuseUsage, "", "there is no spec %s", file)
+	}
+	return nil
+}
+
 // ReadSpec reads a spec, and stores its text and its open items in `birth`, the data of a new session. It does nothing
 // if `file` is "".
 func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file string) error {
 	if file == "" {
 		return nil
 	}
+	if err := b.FindSpec(file); err != nil {
+		return err
+	}
 	path := b.w.Env.Abs(file)
 	text, err := readOr(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return session.Refuse(session.RefuseUsage, "", "there is no spec %s", file)
-	}
 	if err != nil {
 		return err
 	}
@@ -152,6 +160,16 @@ func (b *Births) editSpec(id session.ID, file string) string {
 		file = rel
 	}
 	return fmt.Sprintf("wfs edit %s --spec %s", id, safetext.ShellWord(filepath.ToSlash(file)))
+}
+
+// SameGoal returns the session that is named after a goal, if it has this goal and is neither finished nor abandoned;
+// else "". Often it was interrupted, and should continue.
+func (b *Births) SameGoal(ctx context.Context, goal string) session.ID {
+	id := session.Slug(goal, func(session.ID) bool { return false })
+	if v, err := b.w.View(ctx, id); err == nil && !v.Session.Status.Final() && v.Session.Goal == goal {
+		return id
+	}
+	return ""
 }
 
 // SameSpec finds a session with the same spec that is neither finished nor abandoned. It returns the session's id, a

@@ -167,6 +167,9 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 	if !c.Green {
 		r := &session.Refusal{Code: session.RefuseNotGreen,
 			Message: fmt.Sprintf("checkpoint %d did not pass (%s)", c.Number, c.Summary), Hint: "wfs run"}
+		if c.Trigger == session.TriggerBirth || c.Trigger == session.TriggerBaseline {
+			r.Message = fmt.Sprintf("no attempt has passed yet: checkpoint %d is where the session began", c.Number)
+		}
 		if h.S.Status == session.StatusBlocked { // a plain run would only repeat this hint
 			r.Hint = h.S.Blocked.Hint
 		}

@@ -139,7 +139,11 @@ func WaysOfBreaker(s *session.Session) (ways []Way) {
 		add(c.Phase != s.Phase, "wrong test", fmt.Sprintf(`wfs reject --to %s -m "what is wrong with it"`, c.Phase))
 	}
 	var passed, ended session.Checkpoint // newest checkpoint that passed; newest that ended a lap
+	var began session.Checkpoint         // newest checkpoint with the files with which the lap began
 	for _, c := range s.Way() {
+		if c.Tree == s.LapTree {
+			began = c
+		}
 		if c.Number > 0 && c.Trigger == session.TriggerAttempt && c.Verdict == session.Pass {
 			passed = c
 			if c.Green && (c.Next == workflows.Done || c.NextLap > c.Lap) {
@@ -152,8 +156,11 @@ func WaysOfBreaker(s *session.Session) (ways []Way) {
 		from = n
 		add(true, fmt.Sprintf("back to @%d%s", n, got), fmt.Sprintf("wfs resume @%d", n))
 	}
-	if passed.Number > 0 && passed.Tree != at.Tree {
+	switch {
+	case passed.Number > 0 && passed.Tree != at.Tree:
 		back(passed.Number, "")
+	case passed.Number == 0 && began.Tree != "" && began.Tree != at.Tree:
+		back(began.Number, ", where the lap began")
 	}
 	if best := s.Furthest(); best != nil {
 		back(best.Number, gotTo(s))
