@@ -85,7 +85,6 @@ func TestUnsavedSubmodules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "there")
 			r.run("worktree", "add", "-q", "--detach", dir)
-			t.Parallel()
 			there := &testRepo{Repo: repoOf(gitcmd.New(gitcmd.Place{Root: dir})), t: t, home: r.home, env: r.env}
 			there.run("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
 			there.open(dir)
@@ -93,6 +92,7 @@ func TestUnsavedSubmodules(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.do(there)
+			t.Parallel() // not earlier: git locks the configuration, which all work trees share
 			list, err := there.Unsaved(context.Background(), r.Git)
 			if err != nil || (strings.Join(list, " ") == "sub") != c.lost || !c.lost && len(list) > 0 {
 				t.Errorf("unsaved: %q, %v; lost: %v", list, err, c.lost)
