@@ -169,15 +169,15 @@ func (a *agentVerb) check(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	examine := a.examine
+	var j *agentCheckJSON
 	if agent.Card == nil {
-		examine = a.examineCommand
-	}
-	j, err := examine(ctx, agent, list)
-	if err != nil {
+		j = a.examineCommand(agent)
+		j.Default = first(args) == ""
+	} else if j, err = a.examine(ctx, agent, list); err != nil {
 		return err
+	} else {
+		j.Default = s.Config.Agent.Use == j.Name
 	}
-	j.Default = s.Config.Agent.Use == j.Name || agent.Card == nil && first(args) == ""
 	if a.json {
 		err = a.answer(j)
 	} else {
@@ -256,10 +256,9 @@ func (a *agentVerb) examine(ctx context.Context, agent *workflows.Agent, list wo
 	return j, nil
 }
 
-// examineCommand is examine for an agent that is a command. Of a text for the shell nothing can be known without running
-// it; of a list, whether its program exists.
-func (a *agentVerb) examineCommand(_ context.Context, agent *workflows.Agent, _ workspace.Rules) (*agentCheckJSON,
-	error) {
+// examineCommand examines an agent that is a command. If the command is a list, it looks for the program; a text for
+// the shell would have to be run.
+func (a *agentVerb) examineCommand(agent *workflows.Agent) *agentCheckJSON {
 	j := &agentCheckJSON{agentJSON: agentJSON{Version: jsonVersion, Source: "command",
 		Name: workspace.AgentName(agent) + agent.ScriptPath},
 		LoggedIn: "unknown", Command: list(agent.Command.Argv), Allow: []string{}, Variables: []string{},
@@ -268,7 +267,8 @@ func (a *agentVerb) examineCommand(_ context.Context, agent *workflows.Agent, _ 
 		j.Command = []string{"sh", "-c", agent.Command.Shell}
 	} else if len(j.Command) > 0 {
 		program := j.Command[0]
-		if program != filepath.Base(program) && !filepath.IsAbs(program) && a.Repo != nil { // an agent runs in the top directory
+		// an agent runs in the top directory
+		if program != filepath.Base(program) && !filepath.IsAbs(program) && a.Repo != nil {
 			program = filepath.Join(a.Repo.Root(), program)
 		}
 		path, err := proc.LookPath(program, a.env.Get("PATH"))
@@ -277,7 +277,7 @@ func (a *agentVerb) examineCommand(_ context.Context, agent *workflows.Agent, _ 
 				"install it, or correct agent: in the configuration"})
 		}
 	}
-	return j, nil
+	return j
 }
 
 func (a *agentVerb) say(agent *workflows.Agent, j *agentCheckJSON) {

@@ -179,17 +179,19 @@ func notAllMerged(s *session.Session, made session.Commit) error {
 
 // notMerged returns the refusal to delete a session whose work is in no branch of the user's.
 func (a *deleteVerb) notMerged(ctx context.Context, s *session.Session) error {
-	put, finish := "wfs delete "+string(s.ID)+" --force", fmt.Sprintf("wfs switch %s && wfs finish", s.ID)
+	at := s.At(s.Current)
+	put, keep := "wfs delete "+string(s.ID)+" --force", fmt.Sprintf("wfs switch %s && wfs finish, and merge it", s.ID)
 	if cur, err := a.Current(ctx); err == nil && cur == s.ID {
-		finish = "wfs finish"
-		put = fmt.Sprintf("wfs switch %s && %s", baseBranch(ctx, a.Engine, s), put)
+		put, keep = fmt.Sprintf("wfs switch %s && %s", baseBranch(ctx, a.Engine, s), put), "wfs finish, and merge it"
 	}
-	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, s.At(s.Current).Summary)
+	if !at.Green { // finish would refuse it
+		keep = fmt.Sprintf("git branch %s-%s %s", s.ID, at.Code.Short(), at.Code.Short())
+	}
+	what := fmt.Sprintf("checkpoint %d (%s)", s.Current, at.Summary)
 	if f := s.Finished; f != nil && s.Status == session.StatusFinished {
 		what = "what was handed over on " + strings.TrimPrefix(f.Branch, "refs/heads/")
 	}
-	return session.Refuse(session.RefuseNotMerged, finish+", and merge it; or "+put,
-		"no branch of yours has the work of %s: %s", s.ID, what)
+	return session.Refuse(session.RefuseNotMerged, keep+"; or "+put, "no branch of yours has the work of %s: %s", s.ID, what)
 }
 
 func (a *deleteVerb) say(ctx context.Context, id session.ID, op int64, became *handover.Fate) error {

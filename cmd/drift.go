@@ -23,11 +23,12 @@ func (a *runVerb) sayDrift(ctx context.Context, s *session.Session, pinned *work
 		changes, err = a.Drift(list, s, pinned)
 	}
 	if err != nil {
-		why := "wfs workflow check says why"
-		if r, is := errors.AsType[*session.Refusal](err); is {
-			why = r.Message + ": " + a.typedFor(r.Hint, s.ID, "")
+		a.note("what is configured now cannot be used; this session runs what it has pinned")
+		if r, is := errors.AsType[*session.Refusal](err); is && r.Hint != "" {
+			a.note("    %s\n    hint: %s", r.Message, a.typedFor(r.Hint, s.ID, ""))
+		} else {
+			a.note("    hint: wfs workflow check")
 		}
-		a.note("what is configured now cannot be used (%s); this session runs what it has pinned", why)
 		return
 	}
 	if len(changes) == 0 {

@@ -152,7 +152,7 @@ func (n *newborn) begin(ctx context.Context) error {
 		steps = []func(context.Context) error{n.Suits, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name,
 			n.createInTree, n.trust}
 	}
-	if err := n.FindSpec(n.o.spec); err != nil {
+	if err := n.FindSpec(n.o.spec); err != nil { // first, because other refusals suggest commands with this file
 		return err
 	}
 	for _, step := range steps {

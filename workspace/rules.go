@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -212,21 +211,21 @@ func readRules(top, below string) (Rules, error) {
 
 func isYAML(name string) bool { return path.Ext(name) == ".yaml" || path.Ext(name) == ".yml" }
 
-// addMain adds the rules of the main work tree that this linked one lacks because they were in no commit when it was
-// made: a session that was created there with them continues here.
+// addMain adds rules of the main work tree to those of this linked one, which has only what was committed. If it has no
+// configuration, it gets all of them, else those that are not committed in the main work tree either.
 func (c *Config) addMain(ctx context.Context, list Rules) (Rules, error) {
-	if c.w.Repo.Worktree() == "main" {
+	repo := c.w.Repo
+	if repo.Worktree() == "main" {
 		return list, nil
 	}
-	trees, err := c.w.Repo.Worktrees(ctx)
-	if err != nil || len(trees) == 0 || trees[0].ID != "main" {
+	main, err := repo.WorktreePath(ctx, "main")
+	if err != nil || main == "" { // there is no main work tree: the repository is bare
 		return list, err
 	}
-	main, bare := trees[0], list.Find(ConfigPath) == nil
-	more, err := readRules(main.Path, ".wfs")
+	more, err := readRules(main, ".wfs")
+	all := list.Find(ConfigPath) == nil
 	for _, f := range more {
-		at := cmp.Or(session.Commit(main.Branch), main.Commit)
-		if f.Path != LocalPath && list.Find(f.Path) == nil && (bare || !c.w.Repo.HasFile(ctx, at, f.Path)) {
+		if f.Path != LocalPath && list.Find(f.Path) == nil && (all || !repo.HasFile(ctx, "main-worktree/HEAD", f.Path)) {
 			list = append(list, f)
 		}
 	}

@@ -21,9 +21,12 @@ import (
 // maxSpecFile is the maximum size of a specification, in bytes.
 const maxSpecFile = 1 << 20
 
-// FindSpec returns a refusal if a spec does not exist. Verbs call it first: without the file, nothing else matters.
+// FindSpec returns a refusal if a spec does not exist. It does nothing if `file` is "".
 func (b *Births) FindSpec(file string) error {
-	if _, err := os.Stat(b.w.Env.Abs(file)); file != "" && errors.Is(err, fs.ErrNotExist) {
+	if file == "" {
+		return nil
+	}
+	if _, err := os.Stat(b.w.Env.Abs(file)); errors.Is(err, fs.ErrNotExist) {
 		return session.Refuse(session.RefuseUsage, "", "there is no spec %s", file)
 	}
 	return nil

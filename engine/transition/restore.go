@@ -27,12 +27,13 @@ func keptIn(t session.Turn) string {
 // because each deletion makes its own: delete, restore, undo, undo.
 func (e *Kit) keptWith(ctx context.Context, id session.ID, ledger session.Commit) (string, error) {
 	all, err := e.Git.RefsBelow(ctx, DeletedPrefix+string(id))
-	for name, tip := range all {
-		if dir, isLedger := strings.CutSuffix(name, "ledger"); isLedger && tip == ledger {
-			return dir, err
+	kept := ""
+	for _, name := range slices.Sorted(maps.Keys(all)) { // the newest directory is the last one
+		if dir, isLedger := strings.CutSuffix(name, "ledger"); isLedger && all[name] == ledger {
+			kept = dir
 		}
 	}
-	return "", err
+	return kept, err
 }
 
 // deletedLedger returns the tip that the ledger had when the operation deleted the session, "" if it did not.
