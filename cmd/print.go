@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -62,7 +63,7 @@ func (a *app) diffTo(ctx context.Context, from, to session.Commit, o object.Diff
 
 func unix(sec int64) time.Time { return time.Unix(sec, 0) }
 
-func plural(n int, one, many string) string { return present.Plural(n, one, many) }
+func plural(n int, one, many string) string { return safetext.Word(n, one, many) }
 
 func itoa(n int) string { return strconv.Itoa(n) }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -62,7 +63,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 		return h.WorkOn(ctx, text)
 	case agrees && no:
 		return h.Append(session.Noted{Text: text, Back: true},
-			session.Paused{Why: session.WithReason("there is still something to do", text)})
+			session.Paused{Why: safetext.WithReason("there is still something to do", text)})
 	case at.Yes == decide.YesWords:
 		return session.Refuse(session.RefuseUsage, `wfs run --note "your answer"`,
 			"the agent asks a question that needs more than yes or no: %s", h.S.Waiting.Ask)
@@ -85,7 +86,7 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 			return err
 		}
 	}
-	run := session.RunResult{Outcome: session.OutcomeOK, Note: session.OneLine(text, 500), Rejected: no, Approved: !no}
+	run := session.RunResult{Outcome: session.OutcomeOK, Note: safetext.OneLine(text, 500), Rejected: no, Approved: !no}
 	err = h.Append(session.AttemptStarted{Number: h.S.Runs + 1, Phase: h.S.Phase, Lap: h.S.Lap,
 		Attempt: h.S.Visit.Attempts + 1,
 		RunID:   h.Engine.NewRunID(h.ID, h.S.Runs+1), Tree: snap.Tree, Runner: decide.RunnerPerson},
@@ -154,7 +155,7 @@ func (h *Hand) carryOut(ctx context.Context, stay session.Body) error {
 	why := string(h.S.Last.Class)
 	// a gate failed although the person approved
 	if h.S.Last.Verdict != session.Pass && h.S.Last.Class != session.ClassRejected {
-		why = session.WithReason("the approval was refused: "+why, session.OneLine(h.S.Last.Reason, 200))
+		why = safetext.WithReason("the approval was refused: "+why, safetext.OneLine(h.S.Last.Reason, 200))
 	}
 	return h.rest(why)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
 )
@@ -95,13 +96,13 @@ func (h *Saver) keepAside(ctx context.Context, why string) string {
 	done, err := h.saveAside(ctx, why)
 	switch {
 	case err != nil:
-		return "could not back up the work tree: " + session.OneLine(err.Error(), 200)
+		return "could not back up the work tree: " + safetext.OneLine(err.Error(), 200)
 	case done.Commit == "":
 		return ""
 	}
 	saved := "backed up the work tree to " + session.AutoOf(h.ID)
 	gone := fmt.Sprintf("edits from %d %s, now gone from the work tree", done.Lost,
-		session.Plural(done.Lost, "file", "files"))
+		safetext.Word(done.Lost, "file", "files"))
 	switch {
 	case done.Kept != "":
 		saved += "; " + gone + ", in " + done.Kept

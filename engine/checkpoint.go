@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -89,7 +90,7 @@ func summary(s *session.Session, o *session.Open, d session.Decided) string {
 	if lap := s.LapName(o.Lap); lap != "" {
 		place = lap + ", " + place
 	}
-	return session.OneLine(what, 60) + " (" + place + ")"
+	return safetext.OneLine(what, 60) + " (" + place + ")"
 }
 
 func outcome(j *session.Judgement, d session.Decided) string {

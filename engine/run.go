@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/engine/judging"
 	"github.com/wfs-dev/wfs/engine/steering"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -369,7 +370,7 @@ func (h *Drive) runOpen(ctx, work context.Context) (done bool, err error) {
 		if e := h.left(h.Works.Left(h.ID, o.RunID)); e != nil {
 			return false, errors.Join(err, e)
 		}
-		if e := h.Append(session.Voided{Why: session.OneLine(err.Error(), 300)}); e != nil {
+		if e := h.Append(session.Voided{Why: safetext.OneLine(err.Error(), 300)}); e != nil {
 			return false, errors.Join(err, e)
 		}
 		return false, err
@@ -437,7 +438,7 @@ func (h *Drive) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (d
 	case ctx.Err() != nil:
 		return true, h.leaveUnjudged(work)
 	case err != nil: // the gates could not judge, which is not the agent's fault
-		if err := h.Append(decide.Blocked(session.BlockGate, "wfs run", session.OneLine(err.Error(), 300))); err != nil {
+		if err := h.Append(decide.Blocked(session.BlockGate, "wfs run", safetext.OneLine(err.Error(), 300))); err != nil {
 			return true, err
 		}
 		_, err := h.Keep(work, session.TriggerInterrupted, "could not be judged")
@@ -445,7 +446,7 @@ func (h *Drive) judgeOpen(ctx, work context.Context, ended *session.Snapshot) (d
 	}
 	if j.Class == session.ClassGateChangedTree { // perhaps edited by the user: judge the current files
 		if h.judgedAgain++; h.judgedAgain < maxJudged {
-			return false, h.Append(session.Reopened{Why: session.OneLine(j.Reason, 300)})
+			return false, h.Append(session.Reopened{Why: safetext.OneLine(j.Reason, 300)})
 		}
 		j.Reason = fmt.Sprintf("%s; %d times. If the gate creates such files: add them to .gitignore, or set may-change-tree for it", j.Reason, maxJudged)
 	}

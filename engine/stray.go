@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/hand"
 	"github.com/wfs-dev/wfs/engine/judging"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 )
@@ -170,7 +171,7 @@ func foundText(committed bool, changes []session.Change) string {
 		text = "commits found before an attempt"
 	}
 	for i, c := range changes[:min(len(changes), 3)] {
-		text += [...]string{": ", ", ", ", "}[i] + session.OneLine(c.Path, 60)
+		text += [...]string{": ", ", ", ", "}[i] + safetext.OneLine(c.Path, 60)
 	}
 	if n := len(changes) - 3; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)

@@ -15,6 +15,14 @@ type Head struct {
 	Commit Commit `json:"commit"`        // "" on a branch without commits
 }
 
+// Name returns HEAD's position in the form that Turn uses: the full name of a ref, or a commit if HEAD is detached.
+func (h Head) Name() string {
+	if h.Ref != "" {
+		return h.Ref
+	}
+	return string(h.Commit)
+}
+
 // RefMove is one compare-and-swap of a ref: the ref is set to New if its value is Old. "" stands for a missing ref.
 type RefMove struct {
 	Ref string `json:"ref"`           // full name of the ref (ref)

@@ -208,7 +208,7 @@ func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
 	}
 	why := `no line begins with "- [ ] "`
 	if n := len(checklist.Parse(spec)); n > 0 {
-		why = plural(n, "the only one is ticked", fmt.Sprintf("all %d are ticked", n))
+		why = safetext.Word(n, "the only one is ticked", fmt.Sprintf("all %d are ticked", n))
 	}
 	return fmt.Sprintf("the spec has no open items (%s): the whole goal is one piece of work; "+
 		"to have items worked off, write them as \"- [ ] item\", then: %s", why, b.editSpec(s.ID, b.w.Env.Abs(file)))

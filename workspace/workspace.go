@@ -218,10 +218,3 @@ func (c clock) Sleep(ctx context.Context, until time.Time) error {
 		return nil
 	}
 }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}

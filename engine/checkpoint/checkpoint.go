@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -65,7 +66,7 @@ func (h *Checkpoints) Keep(ctx context.Context, trigger session.Trigger, summary
 	if err != nil || head.Ref != h.S.Branch() {
 		return nil, err
 	}
-	c, err := h.Make(ctx, session.Checkpointed{Trigger: trigger, Summary: session.OneLine(summary, 120)}, nil)
+	c, err := h.Make(ctx, session.Checkpointed{Trigger: trigger, Summary: safetext.OneLine(summary, 120)}, nil)
 	if errors.Is(err, session.ErrUnchanged) {
 		return nil, nil
 	}
@@ -154,7 +155,7 @@ func OpOf(h *hand.Hand, ev session.Event, c session.Checkpointed, run *session.R
 	if run.Rejected {
 		kind = hand.OpReject
 	}
-	return h.Op(ev, kind, session.WithReason(fmt.Sprintf("%s %s of %s", kind, c.Phase, h.ID), run.Note), 0, t)
+	return h.Op(ev, kind, safetext.WithReason(fmt.Sprintf("%s %s of %s", kind, c.Phase, h.ID), run.Note), 0, t)
 }
 
 // onto determines the parents of the next code commit. The session's branch may have moved since the last checkpoint.
@@ -199,7 +200,7 @@ func (h *Checkpoints) onto(ctx context.Context) (d session.Draft, adopted []sess
 			return d, nil, err
 		} else if !ahead {
 			return d, nil, &session.Refusal{Code: session.RefuseConflict, Hint: "wfs resume " + string(h.ID),
-				Message: fmt.Sprintf("HEAD was moved to %s, which does not contain the session's work; the files were left as they are", session.ShortRef(head.Name()))}
+				Message: fmt.Sprintf("HEAD was moved to %s, which does not contain the session's work; the files were left as they are", safetext.ShortRef(head.Name()))}
 		}
 		d.Parents, adopted = []session.Commit{head.Commit}, append(adopted, head.Commit)
 	}
@@ -237,7 +238,7 @@ func (h *Checkpoints) MayDrive(ctx context.Context) error {
 	}
 	if head.Ref != h.S.Branch() {
 		return session.Refuse(session.RefuseNotCurrent, WayTo(head, h.ID),
-			"%s is not checked out in this work tree: HEAD is on %s", h.ID, session.ShortRef(head.Name()))
+			"%s is not checked out in this work tree: HEAD is on %s", h.ID, safetext.ShortRef(head.Name()))
 	}
 	other, err := h.git.ElsewhereOn(ctx, h.S.Branch())
 	if err != nil {
@@ -246,7 +247,7 @@ func (h *Checkpoints) MayDrive(ctx context.Context) error {
 	if other != "" {
 		return session.Refuse(session.RefuseWorktree, "git worktree list",
 			"%s is also checked out in %s: two work trees on one branch undo each other's work",
-			session.ShortRef(h.S.Branch()), other)
+			safetext.ShortRef(h.S.Branch()), other)
 	}
 	return h.NotInProgress(ctx)
 }
@@ -284,7 +285,7 @@ func (h *Checkpoints) Abandon(ctx context.Context, reason string) (*session.Chec
 		return nil, 0, err
 	}
 	n, err := h.RecordOp(ctx, func(t session.Turn) session.Body {
-		return session.Abandoned{Reason: session.OneLine(reason, 300), Summary: "abandon " + string(h.ID), Turn: t}
+		return session.Abandoned{Reason: safetext.OneLine(reason, 300), Summary: "abandon " + string(h.ID), Turn: t}
 	})
 	return kept, n, err
 }
@@ -293,7 +294,7 @@ func (h *Checkpoints) Abandon(ctx context.Context, reason string) (*session.Chec
 // because wfs does not leave a detached HEAD.
 func WayTo(head session.Head, id session.ID) string {
 	if head.Ref == "" {
-		return "git switch " + session.ShortRef(session.BranchOf(id))
+		return "git switch " + safetext.ShortRef(session.BranchOf(id))
 	}
 	return "wfs resume " + string(id)
 }
@@ -311,6 +312,6 @@ func Unfinished(op string) error {
 // by itself, because it may have been deleted on purpose.
 func BranchGone(s *session.Session) *session.Refusal {
 	return &session.Refusal{Code: session.RefuseBranch,
-		Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", session.ShortRef(s.Branch())),
-		Hint:    fmt.Sprintf("git branch %s %s", session.ShortRef(s.Branch()), s.At(s.Current).Code)}
+		Message: fmt.Sprintf("the session's branch %s is gone; its checkpoints are not", safetext.ShortRef(s.Branch())),
+		Hint:    fmt.Sprintf("git branch %s %s", safetext.ShortRef(s.Branch()), s.At(s.Current).Code)}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
@@ -118,7 +119,7 @@ func isItDone(s *session.Session) string {
 	ask := "the agent added no test and says that nothing is left to do" + item
 	named := ""
 	if s.LastResult != nil {
-		named = session.OneLine(s.LastResult.NothingLeft, 200)
+		named = safetext.OneLine(s.LastResult.NothingLeft, 200)
 	}
 	switch {
 	case named == "" && insists(s):
@@ -204,7 +205,7 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 	if f.MaxAttempts > 0 && f.Started >= f.MaxAttempts {
 		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as requested", f.Started,
-			session.Plural(f.Started, "attempt", "attempts"))})
+			safetext.Word(f.Started, "attempt", "attempts"))})
 	}
 	if w := tooFast(s, p, f); w != nil && runner(ph, p) == "agent" {
 		return do(EffectAgain, append(warn, *w)...)
@@ -226,7 +227,7 @@ func meanwhile(s *session.Session, ph *workflows.Phase) int {
 
 // Question returns the question of a human phase: the first line of its brief.
 func Question(ph *workflows.Phase) string {
-	if ask := session.OneLine(session.FirstLine(strings.TrimSpace(ph.Brief)), 300); ask != "" {
+	if ask := safetext.OneLine(safetext.FirstLine(strings.TrimSpace(ph.Brief)), 300); ask != "" {
 		return string(ph.Name) + ": " + ask
 	}
 	return string(ph.Name) + ": look at the work, then approve or reject it"

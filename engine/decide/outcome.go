@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -60,7 +61,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	case session.OutcomeNotStarted:
 		// another try cannot help, because the session keeps the same command
 		return stop(Blocked(session.BlockRunner, "wfs edit --agent 'ANOTHER COMMAND'",
-			withPrinted(r, session.OneLine(fmt.Sprintf("the agent could not start (exit %d) %s", r.Exit, r.Note), 300))...))
+			withPrinted(r, safetext.OneLine(fmt.Sprintf("the agent could not start (exit %d) %s", r.Exit, r.Note), 300))...))
 	case session.OutcomeAuth, session.OutcomeBilling, session.OutcomeConfig:
 		var card *workflows.Card
 		if ph := p.Workflow.Phase(o.Phase); ph != nil {
@@ -234,7 +235,7 @@ func Ended(r session.RunResult) string {
 
 // Denied describes the calls that a run was not permitted to make.
 func Denied(r session.RunResult) string {
-	what := fmt.Sprintf("%d %s not permitted", r.Denials, session.Plural(r.Denials, "call was", "calls were"))
+	what := fmt.Sprintf("%d %s not permitted", r.Denials, safetext.Word(r.Denials, "call was", "calls were"))
 	if len(r.Denied) > 0 {
 		what += ": " + strings.Join(r.Denied, ", ")
 	}
@@ -262,7 +263,7 @@ func agentOf(r *session.RunResult) string {
 
 // worded joins the description of an event and the agent's message about it.
 func worded(what, message string) string {
-	if message = session.OneLine(message, 300); message != "" {
+	if message = safetext.OneLine(message, 300); message != "" {
 		what += ": " + message
 	}
 	return what

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -58,7 +59,7 @@ func WaitsForAnswer(s *session.Session) session.Waiting {
 // findings lists the grave findings of a judgement, one per line.
 func findings(j *session.Judgement) (lines []string) {
 	for _, t := range j.Grave() {
-		lines = append(lines, session.OneLine(t.String(), 300))
+		lines = append(lines, safetext.OneLine(t.String(), 300))
 	}
 	return lines
 }

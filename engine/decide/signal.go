@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -84,14 +85,14 @@ func remarks(v *session.Review) string {
 	if at != "" {
 		at += ": "
 	}
-	return fmt.Sprintf(", %d %s: %s", n, session.Plural(n, "finding", "findings"), session.OneLine(at+f.What, 200))
+	return fmt.Sprintf(", %d %s: %s", n, safetext.Word(n, "finding", "findings"), safetext.OneLine(at+f.What, 200))
 }
 
 // asksPerson returns the question to a person that stops the current phase, although an agent works in it; "" for none.
 func asksPerson(s *session.Session, ph *workflows.Phase) string {
 	switch n := s.Rounds[s.Phase]; {
 	case ph.Review != nil && n >= ph.Review.Rounds:
-		ask := fmt.Sprintf("%s: the work was sent back %d %s", s.Phase, n, session.Plural(n, "time", "times"))
+		ask := fmt.Sprintf("%s: the work was sent back %d %s", s.Phase, n, safetext.Word(n, "time", "times"))
 		if s.Last != nil && s.Last.Class == session.ClassRejected {
 			ask += "; at last " + strings.TrimPrefix(s.Last.Reason, "the reviewer rejects it, ")
 		}

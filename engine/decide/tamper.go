@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -37,7 +38,7 @@ func goesBack(s *session.Session, p *workflows.Plan, d *session.Decided) bool {
 		return false
 	}
 	d.Verdict, d.Class, d.Refuted = session.Fail, session.ClassTestChange, false
-	d.Reason = "the agent asks to change tests: " + session.OneLine(run.TestChange, 300)
+	d.Reason = "the agent asks to change tests: " + safetext.OneLine(run.TestChange, 300)
 	if s.TestChanges < maxTestChanges {
 		d.Next, d.Progress, d.Step = red.Name, true, session.StepMoved
 	}
@@ -61,7 +62,7 @@ func tampered(s *session.Session, p *workflows.Plan) session.Body {
 			fmt.Sprintf("%s: %s weakened the tests", s.Phase, twice(s)))
 		for _, t := range s.Tampered[:min(len(s.Tampered), 5)] {
 			if t.Grave {
-				b.Evidence = append(b.Evidence, session.OneLine(t.String(), 300))
+				b.Evidence = append(b.Evidence, safetext.OneLine(t.String(), 300))
 			}
 		}
 		b.Evidence = append(b.Evidence,

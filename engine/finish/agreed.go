@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
@@ -20,7 +21,7 @@ func (h *Finisher) unpassed(c *session.Checkpoint) (list []string) {
 		why := rejected.Summary
 		for _, x := range rejected.Said {
 			if x.From == rejected.Phase {
-				why = session.OneLine(x.Text, 100)
+				why = safetext.OneLine(x.Text, 100)
 			}
 		}
 		list = append(list, fmt.Sprintf("%s was rejected at checkpoint %d: %s", rejected.Phase, rejected.Number, why))
@@ -81,7 +82,7 @@ func (h *Finisher) inTheWay(ctx context.Context, c *session.Checkpoint) (list []
 	s := &h.S
 	for _, item := range items.Open(s) {
 		list = append(list, fmt.Sprintf("item %d of %d is %s: %s", item.Number, len(s.Items), item.Says(),
-			session.OneLine(item.Text, 100)))
+			safetext.OneLine(item.Text, 100)))
 	}
 	for _, p := range s.SkippedPhases {
 		what := "skipped"
@@ -89,7 +90,7 @@ func (h *Finisher) inTheWay(ctx context.Context, c *session.Checkpoint) (list []
 			what = "not judged"
 		}
 		list = append(list, fmt.Sprintf("%s was %s: %s", p.Phase, what,
-			cmp.Or(session.OneLine(p.Why, 100), "no reason given")))
+			cmp.Or(safetext.OneLine(p.Why, 100), "no reason given")))
 	}
 	keys, err := h.keysOf(ctx, c)
 	for _, k := range keys {

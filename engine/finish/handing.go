@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 )
@@ -21,7 +22,7 @@ func (h *Finisher) nothingToHand(onto session.Commit) error {
 		r.Hint = `wfs run --note "what is to be done", or wfs abandon`
 	}
 	if onto != h.S.Base {
-		r.Message = "there is nothing to hand over: " + session.ShortRef(h.S.BaseRef) + " has all of it"
+		r.Message = "there is nothing to hand over: " + safetext.ShortRef(h.S.BaseRef) + " has all of it"
 		if m := movedBase(&h.S); m != nil && m.Old != "" && m.New != "" {
 			r.Message += fmt.Sprintf(", and was moved during a run, from %s to %s", m.Old.Short(), m.New.Short())
 			r.Hint = fmt.Sprintf("git update-ref %s %s %s", m.Ref, m.Old, m.New)
@@ -49,7 +50,7 @@ func (h *Finisher) handing(ctx context.Context, o Options, snap session.Snapshot
 	if there, err := st.Ref(ctx, o.Branch); err != nil || there != "" {
 		if err == nil {
 			err = &session.Refusal{Code: session.RefuseBranch,
-				Message: fmt.Sprintf("branch %s already exists", session.ShortRef(o.Branch)), Hint: "wfs finish --branch NAME"}
+				Message: fmt.Sprintf("branch %s already exists", safetext.ShortRef(o.Branch)), Hint: "wfs finish --branch NAME"}
 		}
 		return v, err
 	}
@@ -91,12 +92,12 @@ func (h *Finisher) handedAlready(ctx context.Context, f *session.Finished) error
 	if err != nil {
 		return err
 	}
-	hint := "git switch " + session.ShortRef(f.Branch)
+	hint := "git switch " + safetext.ShortRef(f.Branch)
 	if there == "" {
-		hint = fmt.Sprintf("git branch %s %s", session.ShortRef(f.Branch), f.Commit)
+		hint = fmt.Sprintf("git branch %s %s", safetext.ShortRef(f.Branch), f.Commit)
 	}
 	return &session.Refusal{Code: session.RefuseFinal,
-		Message: fmt.Sprintf("%s is already finished, on branch %s", h.ID, session.ShortRef(f.Branch)), Hint: hint}
+		Message: fmt.Sprintf("%s is already finished, on branch %s", h.ID, safetext.ShortRef(f.Branch)), Hint: hint}
 }
 
 // handoverBase returns the parent of the handover commit: the session's base, or a later commit of its base branch that
@@ -208,7 +209,7 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 		return c, &session.Refusal{Code: session.RefuseNotGreen,
 			Hint: fmt.Sprintf("wfs run, to have them judged, or wfs resume @%d, to set them aside", c.Number),
 			Message: fmt.Sprintf("%d %s changed since checkpoint %d was judged: %s", len(changes),
-				session.Plural(len(changes), "file has", "files have"), c.Number, checkpoint.Paths(changes))}
+				safetext.Word(len(changes), "file has", "files have"), c.Number, checkpoint.Paths(changes))}
 	}
 	return c, nil
 }

@@ -30,10 +30,10 @@ func (h *Finisher) handoverMessage(c *session.Checkpoint, o Options, told handed
 	var b strings.Builder
 	subject := o.Subject
 	if subject == "" {
-		subject = session.OneLine(s.Headline(), 72)
+		subject = safetext.OneLine(s.Headline(), 72)
 	}
 	b.WriteString(subject + "\n\n")
-	if g := session.OneLine(s.Goal, 2000); o.Subject != "" || s.Title != "" || len([]rune(g)) > 72 {
+	if g := safetext.OneLine(s.Goal, 2000); o.Subject != "" || s.Title != "" || len([]rune(g)) > 72 {
 		b.WriteString(g + "\n\n")
 	}
 	for _, item := range items.States(s) {
@@ -42,7 +42,7 @@ func (h *Finisher) handoverMessage(c *session.Checkpoint, o Options, told handed
 			if item.State != session.ItemDelivered {
 				says = " (" + item.Says() + ")"
 			}
-			fmt.Fprintf(&b, "- %s%s\n", session.OneLine(item.Text, 200), says)
+			fmt.Fprintf(&b, "- %s%s\n", safetext.OneLine(item.Text, 200), says)
 		}
 	}
 	if len(s.Items) > len(items.Open(s)) {
@@ -66,24 +66,24 @@ func (h *Finisher) handoverMessage(c *session.Checkpoint, o Options, told handed
 		}
 	}
 	for _, item := range items.Open(s) {
-		fmt.Fprintf(&b, "Not done: %s\n", session.OneLine(item.Text, 200))
+		fmt.Fprintf(&b, "Not done: %s\n", safetext.OneLine(item.Text, 200))
 	}
 	if o.Anyway != "" {
 		for _, what := range append(h.unpassed(c), told.left...) {
-			fmt.Fprintf(&b, "Not done: %s\n", session.OneLine(what, 200))
+			fmt.Fprintf(&b, "Not done: %s\n", safetext.OneLine(what, 200))
 		}
-		fmt.Fprintf(&b, "Not judged: %s\n", session.OneLine(o.Anyway, 500))
+		fmt.Fprintf(&b, "Not judged: %s\n", safetext.OneLine(o.Anyway, 500))
 	}
 	skipped := slices.Clone(s.SkippedPhases)
 	for _, p := range skipped {
 		if p.Anyway {
-			fmt.Fprintf(&b, "Not judged: %s, lap %d: %s\n", p.Phase, p.Lap, session.OneLine(p.Why, 200))
+			fmt.Fprintf(&b, "Not judged: %s, lap %d: %s\n", p.Phase, p.Lap, safetext.OneLine(p.Why, 200))
 		}
 	}
 	if skipped = slices.DeleteFunc(skipped, func(p session.SkippedPhase) bool { return p.Anyway }); len(skipped) > 0 {
 		b.WriteString("\nSkipped phases:\n")
 		for _, p := range skipped {
-			fmt.Fprintf(&b, "- %s, lap %d: %s\n", p.Phase, p.Lap, cmp.Or(session.OneLine(p.Why, 200), "no reason given"))
+			fmt.Fprintf(&b, "- %s, lap %d: %s\n", p.Phase, p.Lap, cmp.Or(safetext.OneLine(p.Why, 200), "no reason given"))
 		}
 	}
 	b.WriteString(tamperedText(s))
@@ -106,7 +106,7 @@ func (h *Finisher) tested(told handedOver) string {
 		text := g.Gate
 		for _, p := range h.Plan.Baseline {
 			if p.Name == g.Gate {
-				text = session.OneLine(cmp.Or(p.Run.Text(), g.Gate), 60)
+				text = safetext.OneLine(cmp.Or(p.Run.Text(), g.Gate), 60)
 			}
 		}
 		for _, word := range strings.Fields(text) {
@@ -165,10 +165,10 @@ func (h *Finisher) lessTests(told handedOver) string {
 	}
 	text := ""
 	if len(deleted) > 0 {
-		text += "Deleted tests: " + session.OneLine(strings.Join(deleted, ", "), 300) + "\n"
+		text += "Deleted tests: " + safetext.OneLine(strings.Join(deleted, ", "), 300) + "\n"
 	}
 	if len(changed) > 0 {
-		text += "Changed tests: " + session.OneLine(strings.Join(changed, ", "), 300) + "\n"
+		text += "Changed tests: " + safetext.OneLine(strings.Join(changed, ", "), 300) + "\n"
 	}
 	return text
 }
@@ -190,10 +190,10 @@ func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates [
 	s := &h.S
 	laps := ""
 	if s.Laps {
-		laps = fmt.Sprintf("%d %s, ", s.LapsDone(), session.Plural(s.LapsDone(), "lap", "laps"))
+		laps = fmt.Sprintf("%d %s, ", s.LapsDone(), safetext.Word(s.LapsDone(), "lap", "laps"))
 	}
 	fmt.Fprintf(b, "Judged by wfs at checkpoint %d, %s%d %s:\n%s", c.Number, laps, s.Tries,
-		session.Plural(s.Tries, "attempt", "attempts"), checkpoint.GateTable(gates))
+		safetext.Word(s.Tries, "attempt", "attempts"), checkpoint.GateTable(gates))
 	if c.Class == session.ClassApproved {
 		fmt.Fprintf(b, "%s: approved by a person\n", c.Phase)
 	}
@@ -209,9 +209,9 @@ func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates [
 	if refuted := s.StillRefuted(); len(refuted) > 0 {
 		n := len(refuted)
 		fmt.Fprintf(b, "\nThe agent said it was done %d %s; %d true. Not true at:\n", s.Claims,
-			session.Plural(s.Claims, "time", "times"), s.Claims-n)
+			safetext.Word(s.Claims, "time", "times"), s.Claims-n)
 		for _, r := range refuted {
-			fmt.Fprintf(b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, session.OneLine(r.Reason, 200))
+			fmt.Fprintf(b, "- checkpoint %d, %s: %s\n", r.Checkpoint, r.Phase, safetext.OneLine(r.Reason, 200))
 		}
 	}
 }
@@ -226,7 +226,7 @@ func tamperedText(s *session.Session) string {
 	var b strings.Builder
 	b.WriteString("\nExisting tests were weakened or changed:\n")
 	for _, t := range list[:min(len(list), most)] {
-		fmt.Fprintf(&b, "- %s\n", session.OneLine(t.String(), 200))
+		fmt.Fprintf(&b, "- %s\n", safetext.OneLine(t.String(), 200))
 	}
 	if more := len(list) - most; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)

@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/wfs-dev/wfs/engine/transition"
-	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
 // Preview returns the effect of Finish on the files of this work tree. `exclude` is the path of the session's exclude
 // file, which lists the paths that snapshots leave out; "" if it has none.
 func (h *Finisher) Preview(ctx context.Context, exclude string, o Options) (transition.Preview, error) {
-	p := transition.Preview{What: "finish " + string(h.ID) + " on " + session.ShortRef(o.Branch), Head: o.Branch}
+	p := transition.Preview{What: "finish " + string(h.ID) + " on " + safetext.ShortRef(o.Branch), Head: o.Branch}
 	if err := h.place.MayDrive(ctx); err != nil {
 		return p, err
 	}

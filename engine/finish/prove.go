@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -69,7 +70,7 @@ func saysHoldout(p *workflows.Plan, r *session.HoldoutResult) string {
 func joinedLines(texts ...string) string {
 	var lines []string
 	for _, t := range texts {
-		if t = session.OneLine(t, 300); t != "" {
+		if t = safetext.OneLine(t, 300); t != "" {
 			lines = append(lines, t)
 		}
 	}

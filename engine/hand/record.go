@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -73,7 +74,7 @@ func (h *Hand) RecordedOp(ev session.Event) (session.Op, bool) {
 	if undoes > 0 {
 		kind = string(session.MoveUndo)
 	}
-	return h.Op(ev, kind, session.OneLine(summary, 200), undoes, session.Turn{}), true
+	return h.Op(ev, kind, safetext.OneLine(summary, 200), undoes, session.Turn{}), true
 }
 
 // FirstOf names the first change and counts the others.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/session/fold"
@@ -84,7 +85,7 @@ func (h *Hand) Drop(turn session.Event, why error) error {
 		return err // the turn was published after all, or that is unknown: recovery will check
 	}
 	h.S.Seq, h.Live = turn.Seq, append(h.Live, turn)
-	return h.Append(session.Dropped{Why: session.FirstLine(why.Error())})
+	return h.Append(session.Dropped{Why: safetext.FirstLine(why.Error())})
 }
 
 func foreign(s session.Settled) error {
@@ -94,9 +95,9 @@ func foreign(s session.Settled) error {
 				s.HeadForeign), Hint: "wfs status"}
 	}
 	if b := s.HeadBehind; b != nil {
-		hint := "git switch " + session.ShortRef(b.Ref)
+		hint := "git switch " + safetext.ShortRef(b.Ref)
 		if b.New == "" {
-			hint = "git switch -c " + session.ShortRef(b.Ref)
+			hint = "git switch -c " + safetext.ShortRef(b.Ref)
 		}
 		return &session.Refusal{Code: session.RefuseMoved, Message: Behind(b), Hint: hint}
 	}
@@ -147,7 +148,7 @@ func decodeEvidence(data []byte) (session.Evidence, error) {
 
 // LedgerMessage returns the message of a ledger commit. Its subjects make `git log` of a ledger read as a history.
 func LedgerMessage(id session.ID, what string) string {
-	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, session.OneLine(what, 72), id.Trailer())
+	return fmt.Sprintf("%s: %s\n\nWfs-Session: %s\n", id, safetext.OneLine(what, 72), id.Trailer())
 }
 
 // KeepDoc stores the text of a document that the next turn writes.
@@ -164,9 +165,9 @@ func Behind(m *session.RefMove) string {
 		return ""
 	}
 	if m.New == "" {
-		return fmt.Sprintf("%s is gone, so HEAD is detached at %s", session.ShortRef(m.Ref), m.Old.Short())
+		return fmt.Sprintf("%s is gone, so HEAD is detached at %s", safetext.ShortRef(m.Ref), m.Old.Short())
 	}
-	return fmt.Sprintf("%s is in another work tree or now at %s, so HEAD is detached at %s", session.ShortRef(m.Ref),
+	return fmt.Sprintf("%s is in another work tree or now at %s, so HEAD is detached at %s", safetext.ShortRef(m.Ref),
 		m.New.Short(), m.Old.Short())
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -57,7 +58,7 @@ func (h *Judging) countLines(ctx context.Context, o *session.Open, j *session.Ju
 func (h *Judging) verdict(ctx context.Context, req session.JudgeRequest, o *session.Open) (session.Judgement, error) {
 	if o.Run.Rejected {
 		return session.Judgement{Tree: req.Tree, Verdict: session.Fail, Class: session.ClassRejected,
-			Reason: session.WithReason("rejected", o.Run.Note)}, nil
+			Reason: safetext.WithReason("rejected", o.Run.Note)}, nil
 	}
 	j, err := h.Gates.Judge(ctx, req)
 	if err != nil {
@@ -69,7 +70,7 @@ func (h *Judging) verdict(ctx context.Context, req session.JudgeRequest, o *sess
 		j.Verdict, j.Question = session.Pass, nil
 	}
 	if o.Run.Approved && j.Verdict == session.Pass {
-		j.Class, j.Reason = session.ClassApproved, session.WithReason("approved", o.Run.Note)
+		j.Class, j.Reason = session.ClassApproved, safetext.WithReason("approved", o.Run.Note)
 		for _, t := range h.S.Tampered { // the person saw these findings
 			if !slices.Contains(j.Tampered, t) {
 				j.Tampered = append(j.Tampered, t)

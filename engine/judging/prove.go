@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -51,7 +52,7 @@ func (h *Judging) prove(ctx context.Context, req session.JudgeRequest, j session
 // SettingsChanged returns the reason why a result cannot be trusted: these git settings changed, and wfs cannot restore
 // them.
 func SettingsChanged(names []string) string {
-	return session.OneLine("git's settings outside the repository changed during the run, so the result could not be trusted: "+strings.Join(names, ", "), 300)
+	return safetext.OneLine("git's settings outside the repository changed during the run, so the result could not be trusted: "+strings.Join(names, ", "), 300)
 }
 
 // proving returns the gates for the proof of finished work, which runs them again in a clean tree: the phase's gates

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workflows"
@@ -55,7 +56,7 @@ func (h *Steering) LogAnswer(ctx context.Context, since int64) error {
 	}
 	summary := kind + " " + string(h.ID)
 	if len(what) > 0 {
-		summary = session.WithReason(summary, hand.FirstOf(what))
+		summary = safetext.WithReason(summary, hand.FirstOf(what))
 	}
 	_, err := h.RecordOp(ctx, func(t session.Turn) session.Body {
 		return session.Answered{Op: kind, Summary: summary, Since: since, Turn: t}

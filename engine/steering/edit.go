@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
@@ -12,7 +13,7 @@ import (
 
 // Rename changes the session's title. It returns the operation's number, 0 if the title is unchanged.
 func (h *Steering) Rename(ctx context.Context, title string) (int64, error) {
-	title = session.OneLine(title, 200)
+	title = safetext.OneLine(title, 200)
 	if title == h.S.Headline() {
 		return 0, nil
 	}
@@ -99,8 +100,8 @@ func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	var e session.Edited
 	if w.Goal != "" && w.Goal != s.Goal {
 		e.Goal = w.Goal
-		e.Changes = append(e.Changes, fmt.Sprintf("goal: %s → %s", session.OneLine(s.Goal, 200),
-			session.OneLine(w.Goal, 200)))
+		e.Changes = append(e.Changes, fmt.Sprintf("goal: %s → %s", safetext.OneLine(s.Goal, 200),
+			safetext.OneLine(w.Goal, 200)))
 	}
 	if w.Spec == nil {
 		return e
@@ -119,10 +120,10 @@ func edited(s *session.Session, w Wish, leave bool) session.Edited {
 	done := passed(s)
 	was, is := todo(s.Items, done), todo(e.Items, done)
 	for _, item := range missing(is, was) {
-		e.Changes = append(e.Changes, "item added: "+session.OneLine(item, 200))
+		e.Changes = append(e.Changes, "item added: "+safetext.OneLine(item, 200))
 	}
 	for _, item := range missing(was, is) {
-		e.Changes = append(e.Changes, "item removed: "+session.OneLine(item, 200))
+		e.Changes = append(e.Changes, "item removed: "+safetext.OneLine(item, 200))
 	}
 	switch {
 	case left == "":
@@ -130,7 +131,7 @@ func edited(s *session.Session, w Wish, leave bool) session.Edited {
 		e.Changes = append(e.Changes, "that item was in progress, and nothing else is left to do")
 	default:
 		e.Changes = append(e.Changes, "that item was in progress: the session continues with "+
-			session.OneLine(items[lap-1], 200))
+			safetext.OneLine(items[lap-1], 200))
 	}
 	return e
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
@@ -17,7 +18,7 @@ func (h *Steering) WorkOn(ctx context.Context, text string) error {
 	if err := h.Append(session.Noted{Text: text, Back: true}); err != nil {
 		return err
 	}
-	return h.Lead(ctx, h.BackToWork(session.WithReason("there is still something to do", text)))
+	return h.Lead(ctx, h.BackToWork(safetext.WithReason("there is still something to do", text)))
 }
 
 // BackToWork returns the event that moves a session from completed work back to the first open item, or to the last
@@ -58,7 +59,7 @@ func (h *Steering) PhaseBack(ctx context.Context, to session.PhaseName, why stri
 	}
 	tests := slices.ContainsFunc(phases[h.phaseIndex(to):at], func(p workflows.Phase) bool { return p.WritesTests() })
 	return h.Lead(ctx, session.PhaseMoved{From: h.S.Phase, To: to, Lap: h.S.Lap, Tests: tests,
-		Why: session.OneLine(why, 500)})
+		Why: safetext.OneLine(why, 500)})
 }
 
 // PhaseSkip continues as if the current phase had passed. It judges nothing. To be handed over, the work must still
@@ -78,7 +79,7 @@ func (h *Steering) pass(ctx context.Context, why string, anyway bool) error {
 		return err
 	}
 	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Anyway: anyway,
-		Why: session.OneLine(why, 500)}
+		Why: safetext.OneLine(why, 500)}
 	if target == workflows.NextLap {
 		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, decide.LapAfter(&h.S, h.Plan)
 		if b.Lap == 0 {
@@ -155,7 +156,7 @@ func (h *Steering) WriteTestsAnew(ctx context.Context, text string) error {
 		why = text
 	}
 	return h.Lead(ctx, session.PhaseMoved{From: h.S.Phase, To: red.Name, Lap: h.S.Lap, Tests: true,
-		Why: session.OneLine(why, 500)})
+		Why: safetext.OneLine(why, 500)})
 }
 
 // InPlan refuses an answer about a phase that the workflow does not have.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -62,7 +63,7 @@ func (h *Mover) completeMove(ctx context.Context, m session.MoveStarted) (*Reloc
 		return nil, err
 	}
 	if !h.headAsLeft(snap.Head, m.Turn) {
-		return nil, h.giveUpMove(session.ShortRef(snap.Head.Name()))
+		return nil, h.giveUpMove(safetext.ShortRef(snap.Head.Name()))
 	}
 	plan, planned := h.PlanMove(ctx, snap, m.Turn.Tree, m.Turn.Raw)
 	plan.Index = m.Turn.Index
@@ -154,7 +155,7 @@ func (h *Mover) mayArrive(ctx context.Context, m session.MoveStarted) error {
 	now, err := h.Git.Ref(ctx, t.HeadNew)
 	if err == nil && now != t.HeadNewCommit {
 		err = &session.Refusal{Code: session.RefuseMoved, Hint: h.goThere(ctx, m),
-			Message: fmt.Sprintf("%s was moved by another process: it was at %s, now it is at %s", session.ShortRef(t.HeadNew),
+			Message: fmt.Sprintf("%s was moved by another process: it was at %s, now it is at %s", safetext.ShortRef(t.HeadNew),
 				t.HeadNewCommit.Short(), orNone(now))}
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -100,7 +101,7 @@ func (h *Mover) Begin(ctx context.Context, b Birth, judge JudgeBase) (*Relocated
 		return nil, err
 	}
 	c := session.Checkpointed{Trigger: session.TriggerBirth, Phase: h.S.Phase, Lap: h.S.Lap,
-		Summary: session.OneLine(b.Created.Goal, 90)}
+		Summary: safetext.OneLine(b.Created.Goal, 90)}
 	branch := h.S.Branch()
 	d := session.Draft{Branch: branch, Parents: []session.Commit{b.At}, Tree: tree, Exclude: h.Files.ExcludeFile(),
 		Message:       checkpoint.Message(c, &h.S, nil, h.S.Phase),
@@ -155,5 +156,5 @@ func (h *Mover) unchanged(ctx context.Context, want, have session.Tree) error {
 	return &session.Refusal{Code: session.RefuseSetup,
 		Hint: "commit them as the set-up leaves them, or let worktree: setup in .wfs/config.yaml leave them as they are",
 		Message: fmt.Sprintf("the set-up changed %d %s of the project: %s", len(changes),
-			session.Plural(len(changes), "file", "files"), checkpoint.Paths(changes))}
+			safetext.Word(len(changes), "file", "files"), checkpoint.Paths(changes))}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -16,7 +17,7 @@ func (e *Kit) Free(ctx context.Context, branch string) error {
 	other, err := e.Git.ElsewhereOn(ctx, branch)
 	if err == nil && other != "" {
 		err = &session.Refusal{Code: session.RefuseWorktree,
-			Message: fmt.Sprintf("%s is checked out in another work tree: %s", session.ShortRef(branch), other),
+			Message: fmt.Sprintf("%s is checked out in another work tree: %s", safetext.ShortRef(branch), other),
 			Hint:    "cd " + other}
 	}
 	return err
@@ -25,7 +26,7 @@ func (e *Kit) Free(ctx context.Context, branch string) error {
 // SwitchName returns the argument of `wfs switch` for a branch: its short name, or a longer one if `wfs switch` would
 // take the short name for something else.
 func (e *Kit) SwitchName(ctx context.Context, ref string) string {
-	name := session.ShortRef(ref)
+	name := safetext.ShortRef(ref)
 	if id, ok := strings.CutPrefix(ref, session.BranchPrefix); ok {
 		return id
 	}
@@ -65,11 +66,11 @@ func (e *Kit) MayMake(ctx context.Context, ref, hint string) error {
 		return err
 	}
 	if hint == "" {
-		hint = fmt.Sprintf("git branch -m %s another-name", session.ShortRef(other))
+		hint = fmt.Sprintf("git branch -m %s another-name", safetext.ShortRef(other))
 	}
 	return &session.Refusal{Code: session.RefuseName,
-		Message: fmt.Sprintf("git cannot have a branch %s beside a branch %s", session.ShortRef(ref),
-			session.ShortRef(other)), Hint: hint}
+		Message: fmt.Sprintf("git cannot have a branch %s beside a branch %s", safetext.ShortRef(ref),
+			safetext.ShortRef(other)), Hint: hint}
 }
 
 // mayMakeAll does the same as MayMake for all branches that ref moves create.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -57,7 +58,7 @@ func (h *Deleting) mayDelete(ctx context.Context) error {
 	other, err := h.Git.ElsewhereOn(ctx, h.S.Branch())
 	if err == nil && other != "" {
 		err = &session.Refusal{Code: session.RefuseWorktree,
-			Message: fmt.Sprintf("%s is checked out in %s", session.ShortRef(h.S.Branch()), other),
+			Message: fmt.Sprintf("%s is checked out in %s", safetext.ShortRef(h.S.Branch()), other),
 			Hint: "wfs delete --worktree " +
 				string(h.ID)}
 	}
@@ -82,7 +83,7 @@ func (h *Deleting) mayDeleteAgain(ctx context.Context, op session.Op) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		if now := own[name]; now != left[name] && name != session.AutoOf(h.ID) {
-			return movedOn(op, session.ShortRef(name), now.Short(), orNone(left[name]), hint)
+			return movedOn(op, safetext.ShortRef(name), now.Short(), orNone(left[name]), hint)
 		}
 	}
 	return h.mayDelete(ctx)
@@ -179,7 +180,7 @@ func (h *Deleting) recoverDelete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.Append(session.Dropped{Why: session.OneLine(refused.Message, 200)}); err != nil {
+	if err := h.Append(session.Dropped{Why: safetext.OneLine(refused.Message, 200)}); err != nil {
 		return err
 	}
 	if _, err := st.Settle(ctx, h.ID, session.Turn{Refs: unneeded(copies, back, settled)}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -55,7 +56,7 @@ func (h *FinishTurn) Make(ctx context.Context, f *Finish, snap session.Snapshot)
 	t.Refs = []session.RefMove{{Ref: f.Branch, New: commit}}
 	f.Finished.Branch, f.Finished.Commit = f.Branch, commit
 	d := session.Draft{NoCode: true, Turn: t, Anchors: []session.Commit{commit},
-		LedgerMessage: hand.LedgerMessage(h.ID, "finished on "+session.ShortRef(f.Branch))}
+		LedgerMessage: hand.LedgerMessage(h.ID, "finished on "+safetext.ShortRef(f.Branch))}
 	if _, err := h.Turn(ctx, d, func(m session.Made) (session.Body, error) {
 		f.Finished.Turn = m.Turn
 		return f.Finished, nil
@@ -146,7 +147,7 @@ func (h *FinishTurn) giveUpFinish(ctx context.Context, f session.FinishStarted, 
 // dropFinish records that a finish did not happen, with the reason `cause`, and removes its claim of the work tree. It
 // is called when the finish has left nothing to complete or to undo.
 func (h *FinishTurn) dropFinish(cause error) error {
-	if err := h.Append(session.Dropped{Why: session.OneLine(cause.Error(), 200)}); err != nil {
+	if err := h.Append(session.Dropped{Why: safetext.OneLine(cause.Error(), 200)}); err != nil {
 		return err
 	}
 	return h.Files.Unclaim(h.Git.Worktree())
@@ -198,5 +199,5 @@ func (h *FinishTurn) settleDocuments(ctx context.Context, t session.Turn) error 
 
 // SummaryOfFinish returns the summary of a finish.
 func SummaryOfFinish(id session.ID, branch string) string {
-	return "finish " + string(id) + " on " + session.ShortRef(branch)
+	return "finish " + string(id) + " on " + safetext.ShortRef(branch)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -29,7 +30,7 @@ func (h *Going) entering(ctx context.Context) (r Relocation, needed bool, err er
 		return r, false, err
 	}
 	return Relocation{How: session.MoveSwitch,
-		Summary: fmt.Sprintf("switch from %s to %s", session.ShortRef(head.Name()), h.ID),
+		Summary: fmt.Sprintf("switch from %s to %s", safetext.ShortRef(head.Name()), h.ID),
 		Tree:    tree, Index: tree, Head: h.S.Branch(), Tip: tip, To: -1}, true, nil
 }
 
@@ -42,7 +43,7 @@ func (h *Going) tipTree(ctx context.Context) (tip session.Commit, tree session.T
 	}
 	if other != "" {
 		return "", "", &session.Refusal{Code: session.RefuseWorktree,
-			Message: fmt.Sprintf("%s is checked out in %s", session.ShortRef(h.S.Branch()), other),
+			Message: fmt.Sprintf("%s is checked out in %s", safetext.ShortRef(h.S.Branch()), other),
 			Hint:    fmt.Sprintf(`cd "$(wfs path %s)"`, h.ID)}
 	}
 	tip, err = h.Git.Ref(ctx, h.S.Branch())
@@ -88,7 +89,7 @@ func (h *Going) leaving(ctx context.Context, branch string) (r Relocation, note 
 	if err != nil {
 		return r, "", false, err
 	}
-	r = Relocation{How: session.MoveLeave, Summary: fmt.Sprintf("switch from %s to %s", h.ID, session.ShortRef(branch)),
+	r = Relocation{How: session.MoveLeave, Summary: fmt.Sprintf("switch from %s to %s", h.ID, safetext.ShortRef(branch)),
 		Tree: tree, Index: tree, Head: branch, Tip: tip, To: -1}
 	parked, err := h.Parked(ctx, branch)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -79,7 +80,7 @@ func (h *Mover) goBack(ctx context.Context, m session.MoveStarted, cause error) 
 	}
 	h.Hit("move/back")
 	if err := h.Append(session.Dropped{Why: "could not switch the files; they are as they were: " +
-		session.FirstLine(cause.Error()), Move: true}); err != nil {
+		safetext.FirstLine(cause.Error()), Move: true}); err != nil {
 		return errors.Join(failed, err)
 	}
 	if err := h.Files.Unclaim(m.Turn.Worktree); err != nil {
@@ -92,7 +93,7 @@ func (h *Mover) goBack(ctx context.Context, m session.MoveStarted, cause error) 
 // the reason may be permanent. A repeated failure for the same reason is not recorded again.
 func (h *Mover) sayStuck(m session.MoveStarted, failed *MoveFailedError) error {
 	was := m.Stuck
-	if m.Stuck = session.FirstLine(failed.Cause.Error()); m.Stuck == was {
+	if m.Stuck = safetext.FirstLine(failed.Cause.Error()); m.Stuck == was {
 		return nil
 	}
 	return h.Append(m)
@@ -124,7 +125,7 @@ func (h *Mover) tryBack(ctx context.Context, m session.MoveStarted) error {
 		return err
 	}
 	if !h.headAsLeft(snap.Head, t) {
-		return fmt.Errorf("HEAD is now on %s", session.ShortRef(snap.Head.Name()))
+		return fmt.Errorf("HEAD is now on %s", safetext.ShortRef(snap.Head.Name()))
 	}
 	plan, err := h.PlanMove(ctx, snap, t.TreeOld, t.RawOld)
 	if err != nil {

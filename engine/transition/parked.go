@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/oplog"
 )
@@ -34,7 +35,7 @@ func (e *Kit) comesBack(ctx context.Context, parked []session.Op, branch string,
 		}
 		why := "you have other uncommitted changes there"
 		if op.Turn.HeadOldCommit != tip {
-			why = fmt.Sprintf("%s has moved since you left uncommitted changes there", session.ShortRef(branch))
+			why = fmt.Sprintf("%s has moved since you left uncommitted changes there", safetext.ShortRef(branch))
 		}
 		lines = append(lines, e.Git.WaysBack(ctx, op.Turn.Rescue, why+"; they are saved")...)
 	}

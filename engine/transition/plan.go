@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -25,5 +26,5 @@ func (h *Mover) PlanMove(ctx context.Context, from session.Snapshot, to, raw ses
 	}
 	return plan, &session.Refusal{Code: session.RefuseInTheWay, Hint: "move them aside, then run it again",
 		Message: fmt.Sprintf("nothing was changed: %d %s in the way, not in any checkpoint: %s", len(plan.InTheWay),
-			session.Plural(len(plan.InTheWay), "file is", "files are"), strings.Join(list, ", "))}
+			safetext.Word(len(plan.InTheWay), "file is", "files are"), strings.Join(list, ", "))}
 }

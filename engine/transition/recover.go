@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -102,7 +103,7 @@ func (h *FinishTurn) settle(ctx context.Context) error {
 		why := hand.Behind(settled.HeadBehind)
 		if op.Kind == "finish" {
 			if h.Stayed = h.settleDocuments(ctx, *turn); h.Stayed != nil {
-				why = "could not remove the session's documents from the work tree: " + session.FirstLine(h.Stayed.Error())
+				why = "could not remove the session's documents from the work tree: " + safetext.FirstLine(h.Stayed.Error())
 			}
 		}
 		if turn.Tree != "" { // the turn moved files

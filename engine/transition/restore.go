@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -98,8 +99,8 @@ func (e *Kit) mayUndelete(ctx context.Context, op session.Op) error {
 			return err
 		}
 		if now != "" && now != m.Old {
-			return movedOn(op, session.ShortRef(m.Ref), now.Short(), "nothing",
-				"git branch -m "+session.ShortRef(m.Ref)+" another-name")
+			return movedOn(op, safetext.ShortRef(m.Ref), now.Short(), "nothing",
+				"git branch -m "+safetext.ShortRef(m.Ref)+" another-name")
 		}
 	}
 	dir, err := e.keptWith(ctx, op.Session, deletedLedger(op))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/session/fold"
@@ -33,7 +34,7 @@ func (e *Saves) FindBackup(ctx context.Context, id session.ID, number string) (*
 	}
 	if a.Head.Ref != session.BranchOf(id) || a.Code == "" {
 		return nil, &session.Refusal{Code: session.RefuseNothing,
-			Message: fmt.Sprintf("backup %s was not made on %s", number, session.ShortRef(session.BranchOf(id))),
+			Message: fmt.Sprintf("backup %s was not made on %s", number, safetext.ShortRef(session.BranchOf(id))),
 			Hint:    "git cherry-pick -n " + ref + "^2"}
 	}
 	return e.upon(ctx, id, a)

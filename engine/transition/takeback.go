@@ -71,7 +71,7 @@ func (h *Undoing) planTakeBack(ctx context.Context, op session.Op) (t turning, f
 	if since := oplog.Overtaken(f, &t.after, &h.S); since != "" {
 		verb, about := verbOf(op)
 		return t, f, &session.Refusal{Code: session.RefuseMoved, Hint: h.insteadOf(f, t),
-			Message: fmt.Sprintf("cannot %s %q: %s", verb, session.OneLine(about, 100), since)}
+			Message: fmt.Sprintf("cannot %s %q: %s", verb, safetext.OneLine(about, 100), since)}
 	}
 	if o := h.S.Open; o != nil && (f.Plan != nil || f.Stand != nil) {
 		return t, f, &session.Refusal{Code: session.RefuseAttempt,
@@ -88,12 +88,12 @@ func (h *Undoing) insteadOf(f session.Former, t turning) string {
 		return fmt.Sprintf("wfs resume %s@%d", h.ID, t.before.Current)
 	case f.Title != nil:
 		return fmt.Sprintf("wfs edit %s --name %s", h.ID,
-			safetext.ShellWord(session.OneLine(orElse(*f.Title, h.S.Goal), 200)))
+			safetext.ShellWord(safetext.OneLine(orElse(*f.Title, h.S.Goal), 200)))
 	case f.Plan != nil:
 		return fmt.Sprintf("wfs edit %s --reload", h.ID)
 	case f.Spec != nil && f.Spec.Digest != "":
 		return fmt.Sprintf("git show %s:%s", t.ledger.Short(), session.FileSpec)
-	case f.Goal != nil && *f.Goal == session.OneLine(*f.Goal, 200):
+	case f.Goal != nil && *f.Goal == safetext.OneLine(*f.Goal, 200):
 		return fmt.Sprintf("wfs edit %s --goal %s", h.ID, safetext.ShellWord(*f.Goal))
 	case f.Stand != nil && f.Stand.Phase != workflows.Done && f.Stand.Phase != h.S.Phase:
 		return fmt.Sprintf("wfs reject --to %s", f.Stand.Phase)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/engine/hand"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/fold"
 	"github.com/wfs-dev/wfs/session/oplog"
@@ -156,7 +157,7 @@ func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.
 			return nil, err
 		}
 		if now != m.New {
-			return nil, movedOn(op, session.ShortRef(m.Ref), orNone(now), orNone(m.New), h.otherwise(ctx, op, to))
+			return nil, movedOn(op, safetext.ShortRef(m.Ref), orNone(now), orNone(m.New), h.otherwise(ctx, op, to))
 		}
 		moves = append(moves, session.RefMove{Ref: m.Ref, Old: m.New, New: m.Old})
 	}
@@ -180,7 +181,7 @@ func (h *Undoing) asLeft(ctx context.Context, op session.Op, to int) ([]session.
 	// newer commits.
 	now, err := h.Git.Ref(ctx, back)
 	if err == nil && now != op.Turn.HeadOldCommit {
-		err = movedOn(op, session.ShortRef(back), orNone(now), orNone(op.Turn.HeadOldCommit), h.otherwise(ctx, op, to))
+		err = movedOn(op, safetext.ShortRef(back), orNone(now), orNone(op.Turn.HeadOldCommit), h.otherwise(ctx, op, to))
 	}
 	return moves, err
 }
@@ -193,7 +194,7 @@ func (h *Undoing) backTo(ctx context.Context, op session.Op, head session.Head, 
 	case on == h.S.Branch():
 		return "wfs resume " + string(h.ID), nil
 	case strings.HasPrefix(on, "refs/"):
-		return "git switch " + session.ShortRef(on), nil
+		return "git switch " + safetext.ShortRef(on), nil
 	}
 	if head.Ref == "" {
 		loose, err := h.Git.Unreachable(ctx, []session.Commit{head.Commit})
@@ -211,7 +212,7 @@ func (h *Undoing) backTo(ctx context.Context, op session.Op, head session.Head, 
 // place formats a HEAD for people.
 func place(on string) string {
 	if strings.HasPrefix(on, "refs/") {
-		return session.ShortRef(on)
+		return safetext.ShortRef(on)
 	}
 	return session.Commit(on).Short()
 }

@@ -35,3 +35,48 @@ func First[T ~string](list []T, most int, sep string) string {
 	}
 	return text.String()
 }
+
+// ShortRef returns the name of a branch without refs/heads/. It returns other refs unchanged.
+func ShortRef(ref string) string {
+	if name := strings.TrimPrefix(ref, "refs/heads/"); name != "" {
+		return name
+	}
+	return ref
+}
+
+// FirstLine returns a text up to its first line break.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// Word returns `one` if n is 1, and `many` otherwise.
+func Word(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// OneLine joins the lines of a text and shortens the result to at most `max` characters.
+func OneLine(s string, max int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	r := []rune(s)
+	if len(r) <= max {
+		return s
+	}
+	s = string(r[:max-1])
+	// cut at a space: the rest of a cut word may be half a secret, which redaction would not recognise
+	if space := strings.LastIndexByte(s, ' '); space > len(s)/2 {
+		s = s[:space]
+	}
+	return s + "…"
+}
+
+// WithReason appends a reason to a text, as one line. It returns the text unchanged if there is no reason.
+func WithReason(what, text string) string {
+	if text = OneLine(text, 200); text != "" {
+		what += ": " + text
+	}
+	return what
+}

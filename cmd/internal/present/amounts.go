@@ -6,19 +6,14 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/engine/decide"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 )
 
 // N returns a count with its noun, in the singular or plural: "1 file", "3 files".
-func N(n int, thing string) string { return fmt.Sprintf("%d %s", n, Plural(n, thing, thing+"s")) }
-
-// Plural returns `one` if n is 1, else `many`.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+func N(n int, thing string) string {
+	return fmt.Sprintf("%d %s", n, safetext.Word(n, thing, thing+"s"))
 }
 
 func unix(sec int64) time.Time { return time.Unix(sec, 0) }

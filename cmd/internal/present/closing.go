@@ -36,7 +36,7 @@ func NotAsked(s *session.Session) (list []string) {
 	case n == 0 && len(gatesRan(s)) > 0 && !person:
 		add("no new test was requested")
 	case n > 0 && person:
-		add("%snew %s, of the agent's or edited by a person", number, Plural(n, "test", "tests"))
+		add("%snew %s, of the agent's or edited by a person", number, safetext.Word(n, "test", "tests"))
 	case n == 1 && number != "":
 		add("the new test is the agent's own")
 	case n > 0:

@@ -186,7 +186,7 @@ func gotTo(s *session.Session) string {
 	}{{r.Targets, "new test passes", "new tests pass"}, {r.Tests, "test passes", "tests pass"}, {r.Gates,
 		"gate passes", "gates pass"}} {
 		if x.n > 0 {
-			return fmt.Sprintf(" (%d %s)", x.n, Plural(x.n, x.one, x.many))
+			return fmt.Sprintf(" (%d %s)", x.n, safetext.Word(x.n, x.one, x.many))
 		}
 	}
 	if r.Ran {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wfs-dev/wfs/engine/finish"
 	"github.com/wfs-dev/wfs/gitstate/handover"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/session/items"
@@ -163,7 +164,7 @@ func (t *tests) String() string {
 		return text
 	}
 	if n := t.Now.Failed + t.Now.Errors; n > 0 {
-		return fmt.Sprintf("%s, %d now; %d %s", text, t.Now.Passed, n, Plural(n, "fails", "fail"))
+		return fmt.Sprintf("%s, %d now; %d %s", text, t.Now.Passed, n, safetext.Word(n, "fails", "fail"))
 	}
 	return fmt.Sprintf("%s, %d now; all pass", text, t.Now.Passed)
 }

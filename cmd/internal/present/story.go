@@ -164,7 +164,7 @@ func (c report) driver() {
 		}
 	}
 	if n := d.Requests; n > 0 {
-		c.Out("%d %s not read yet", n, Plural(n, "request is", "requests are"))
+		c.Out("%d %s not read yet", n, safetext.Word(n, "request is", "requests are"))
 	}
 }
 
@@ -189,7 +189,7 @@ func (c report) autoSave() {
 	}
 	c.Out("backup of %s: %s", Ago(j.At, c.Clock()), N(j.Changes, "changed file"))
 	if j.Missing > 0 {
-		c.Out("  %d of them %s not in the work tree any more; to restore them: %s", j.Missing, Plural(j.Missing, "is", "are"),
+		c.Out("  %d of them %s not in the work tree any more; to restore them: %s", j.Missing, safetext.Word(j.Missing, "is", "are"),
 			c.Facts.Typed("wfs resume --backup", d.ID, d.Worktree))
 		return
 	}

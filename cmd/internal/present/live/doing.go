@@ -68,7 +68,7 @@ func (d *Doing) line() string {
 	}
 	line := "    " + d.text
 	if d.tests > 0 {
-		line += fmt.Sprintf(", %d %s", d.tests, present.Plural(d.tests, "test", "tests"))
+		line += fmt.Sprintf(", %d %s", d.tests, safetext.Word(d.tests, "test", "tests"))
 	}
 	if took := d.screen.Clock().Sub(d.began); took >= time.Second {
 		line += ", " + present.Clock(took)

@@ -166,7 +166,7 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 
 func (p *Progress) driving(b session.Driving, s *session.Session) {
 	if n := len(b.Ended); n > 0 {
-		p.Note("ended %d %s of the interrupted run (pid %s)", n, present.Plural(n, "process", "processes"),
+		p.Note("ended %d %s of the interrupted run (pid %s)", n, safetext.Word(n, "process", "processes"),
 			strings.Trim(fmt.Sprint(b.Ended), "[]"))
 	}
 	if decide.JudgedNext(s) && s.Open.Runner != "person" {

@@ -176,7 +176,7 @@ func (s *viewing) lines(now time.Time, hint string, columns int) []present.Style
 	stands.Add(s.phase != "", "%s", s.phase)
 	stands.Add(s.lap != "", "%s", s.lap)
 	stands.Add(s.attempt > 0, "attempt %d", s.attempt)
-	tests := present.Plural(s.targets, "test", "tests")
+	tests := safetext.Word(s.targets, "test", "tests")
 	stands.Add(s.targets > 0 && s.tested, "%d of %d new %s pass", s.passing, s.targets, tests)
 	stands.Add(s.targets > 0 && !s.tested, "%d new %s to pass", s.targets, tests)
 	stands.Add(s.fails > 0, "%d of %d without progress", s.fails, s.most)
