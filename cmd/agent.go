@@ -16,6 +16,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -201,7 +202,7 @@ func checkedAgent(s *workflows.Settings, name string) (*workflows.Agent, error) 
 		if !ok {
 			known := append(s.Config.Cards.Names(), sortedKeys(s.Config.Agents)...)
 			r := usage("wfs agent list", "no agent %q; there are: %s", name, strings.Join(known, ", "))
-			if near := workflows.Suggest(name, known); near != "" {
+			if near := spelling.Suggest(name, known); near != "" {
 				r.Hint = "wfs agent check " + near
 			}
 			return nil, r

@@ -17,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -143,7 +144,7 @@ func (a *budgetVerb) say(s *session.Session, j budgetJSON) {
 		switch x.Scope {
 		case "phase":
 			name = x.Phase
-			if lap := s.LapName(x.Lap); lap != "" {
+			if lap := items.LapName(s, x.Lap); lap != "" {
 				name += ", " + lap
 			}
 		case "day":

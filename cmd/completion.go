@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 var shells = []string{"bash", "zsh", "fish"}
@@ -41,7 +41,7 @@ To have it in every new shell:
 			}
 			e := usage("wfs completion --help",
 				"completion needs the name of a shell: %s", strings.Join(shells, ", "))
-			if near := workflows.Suggest(first(args), shells); near != "" {
+			if near := spelling.Suggest(first(args), shells); near != "" {
 				e.Hint = "wfs completion " + near
 			}
 			return e

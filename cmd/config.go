@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -172,7 +173,7 @@ func knownSetting(key string) error {
 		below = keys
 	}
 	e := usage("wfs config list", "there is no key %q; there are: %s", key, strings.Join(below, ", "))
-	if near := workflows.Suggest(key, keys); near != "" && !strings.Contains(near, "NAME") {
+	if near := spelling.Suggest(key, keys); near != "" && !strings.Contains(near, "NAME") {
 		e.Hint = "wfs config get " + near
 	}
 	return e

@@ -98,6 +98,9 @@ func runFlags(o engine.RunOptions) []string {
 	if o.MaxAttempts > 0 {
 		list = append(list, "--max-attempts="+strconv.Itoa(o.MaxAttempts))
 	}
+	if o.Until != "" {
+		list = append(list, "--until="+string(o.Until))
+	}
 	if o.Note != "" {
 		list = append(list, "--note="+o.Note)
 	}

@@ -29,7 +29,7 @@ type editVerb struct {
 
 func (a *editVerb) wish() bool { return strings.TrimSpace(a.goal) != "" || a.spec != "" }
 func (a *editVerb) repins() bool {
-	return a.reload || a.pin.agent != "" || a.pin.workflow != "" || a.pin.holdout != "" || a.phase != ""
+	return a.reload || a.pin.agent != "" || a.pin.workflow != "" || a.pin.holdout != "" || a.phase != "" || a.pin.autonomy != ""
 }
 
 func (a *editVerb) command() *cobra.Command {
@@ -42,7 +42,7 @@ begun continues with its item, unless the new spec does not have it and nothing 
 
 --name is the title in lists and in the commit of wfs finish; the id and the branch stay.
 
---agent, --workflow, --phase and --holdout change how it runs. A session runs the configuration that was pinned
+--agent, --workflow, --autonomy, --phase and --holdout change how it runs. A session runs the configuration that was pinned
 when it was created; --reload pins the current one. An agent that was given on the command line stays, unless
 you give another one. With --dry-run it only shows what would change. The results on the base stay; a gate that
 is new counts from now on.
@@ -55,6 +55,7 @@ A blocked session tries again with the next wfs run.`,
   wfs edit csv-export --goal "export as CSV, with ISO dates"
   wfs edit csv-export --name "export as CSV and TSV"
   wfs edit --agent codex
+  wfs edit --autonomy aggressive
   wfs edit --reload --dry-run
   wfs edit --budget-usd 40 --budget-time 12h`,
 		Args: upTo(1),
@@ -67,6 +68,7 @@ A blocked session tries again with the next wfs run.`,
 	f.StringVar(&a.name, "name", "", "`title` of the session")
 	f.StringVar(&a.pin.agent, "agent", "", "the agent from now on: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&a.pin.workflow, "workflow", "", "`name` of another workflow")
+	f.StringVar(&a.pin.autonomy, "autonomy", "", "at which breakpoints it stops for you: `cautious`, balanced or aggressive")
 	f.StringVar(&a.phase, "phase", "", "`name` of the phase in which the session continues")
 	f.StringVar(&a.pin.holdout, "holdout", "", "`directory` or ref with tests that the agent never sees, or none")
 	f.BoolVar(&a.dry, "dry-run", false, "only show what would change")
@@ -95,7 +97,7 @@ func (a *editVerb) run(ctx context.Context, args []string) error {
 			"goal or spec, name, agent or workflow, and budget are changed one after the other")
 	case a.dry && !a.repins():
 		return usage("wfs edit --reload --dry-run",
-			"--dry-run goes with --reload, --agent, --workflow, --phase or --holdout")
+			"--dry-run goes with --reload, --agent, --workflow, --autonomy, --phase or --holdout")
 	case a.wish():
 		return a.edit(ctx, name)
 	case a.name != "":

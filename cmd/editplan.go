@@ -27,6 +27,12 @@ func (a *editVerb) repin(ctx context.Context, name string) error {
 	if o.workflow == "" {
 		o.workflow = h.S.Workflow
 	}
+	if o.autonomy == "" {
+		o.autonomy = string(h.Plan.Autonomy)
+	}
+	if o.complexity == "" {
+		o.complexity = string(h.Plan.Complexity)
+	}
 	if err := n.pin(ctx); err != nil {
 		return err
 	}

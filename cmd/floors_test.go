@@ -19,10 +19,11 @@ const module = "github.com/wfs-dev/wfs"
 
 // floors lists the packages of the module that each package may import. A new package must be added here on purpose.
 var floors = map[string][]string{
-	"workflows":                 {"internal/lazyregexp", "workflows/checklist", "workflows/spelling"},
+	"workflows":                 {"internal/lazyregexp", "workflows/checklist", "workflows/measure", "workflows/spelling"},
 	"workflows/checklist":       {"internal/lazyregexp"},
 	"workflows/spelling":        {"internal/lazyregexp"},
-	"workflows/plans":           {"workflows"},
+	"workflows/measure":         {"internal/lazyregexp"},
+	"workflows/plans":           {"workflows/measure", "workflows/spelling", "workflows"},
 	"internal/agents":           {},
 	"internal/durable":          {},
 	"internal/experiment":       {"internal/source", "internal/lazyregexp"},
@@ -53,11 +54,12 @@ var floors = map[string][]string{
 	"engine/steering":           {"internal/safetext", "session", "session/*", "workflows", "workflows/plans", "engine/decide", "engine/hand", "engine/checkpoint"},
 	"engine/finish":             {"internal/safetext", "session", "session/*", "workflows", "engine/decide", "engine/hand", "engine/checkpoint", "engine/transition", "engine/judging"},
 	"engine":                    {"internal/safetext", "session", "session/*", "workflows", "engine/*"},
-	"phases":                    {"session", "session/*", "workflows", "internal/*", "phases/brief", "phases/gate", "phases/process", "phases/report", "phases/trial", "phases/verdict"},
+	"phases":                    {"session", "session/*", "workflows", "internal/*", "phases/brief", "phases/gate", "phases/process", "phases/diagram", "phases/report", "phases/trial", "phases/verdict", "workflows/*"},
+	"phases/diagram":            {},
 	"phases/agent":              {"session", "session/*", "workflows", "internal/*", "phases/brief", "phases/process", "phases/report"},
 	"phases/brief":              {"session", "session/*", "workflows", "internal/*", "phases/process", "phases/report"},
 	"phases/check":              {"session", "workflows", "internal/*", "phases/gate", "phases/process", "phases/report", "phases/trial", "phases/verdict"},
-	"phases/gate":               {"session", "workflows", "internal/*", "phases/process", "phases/report"},
+	"phases/gate":               {"session", "workflows/measure", "workflows", "internal/*", "phases/process", "phases/report"},
 	"phases/process":            {"workflows", "internal/*"},
 	"phases/trial":              {"session", "workflows", "internal/*", "phases/gate", "phases/process", "phases/report", "phases/verdict"},
 	"phases/verdict":            {"session", "workflows", "internal/*", "phases/gate", "phases/report"},

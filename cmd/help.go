@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // Help texts are as wide as the terminal, but at most maxHelpWidth columns, because longer lines are hard to read.
@@ -212,7 +212,7 @@ func (a *helpVerb) command() *cobra.Command {
 				for _, sub := range at.Commands() {
 					names = append(names, sub.Name())
 				}
-				if near := workflows.Suggest(first(rest), names); near != "" {
+				if near := spelling.Suggest(first(rest), names); near != "" {
 					e.Hint = strings.Replace(at.CommandPath(), "wfs", "wfs help", 1) + " " + near
 				}
 				return e

@@ -15,7 +15,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
 
@@ -86,7 +86,7 @@ func (a *listVerb) run(ctx context.Context, _ []string) error {
 func (a *listVerb) checkFlags() error {
 	if a.status != "" && !slices.Contains(statuses, a.status) {
 		e := usage("", "--status %q: it is one of %s", a.status, strings.Join(statuses, ", "))
-		if near := workflows.Suggest(a.status, statuses); near != "" {
+		if near := spelling.Suggest(a.status, statuses); near != "" {
 			e.Hint = "wfs list --status " + near
 		}
 		return e

@@ -19,6 +19,7 @@ import (
 // newOptions are the flags of `wfs new`.
 type newOptions struct {
 	goal, workflow, agent, spec, from string
+	autonomy, complexity              string
 	fork                              bool // `from` is a checkpoint of another session
 	carry, leave                      bool
 	worktree                          bool // use a work tree of its own
@@ -98,6 +99,8 @@ in turn. If an open session has the same spec, wfs proposes to resume it; --agai
 func newFlags(c *cobra.Command, o *newOptions) {
 	f := c.Flags()
 	f.StringVar(&o.workflow, "workflow", "", "`name` of the workflow (default: the configuration's, else tdd)")
+	f.StringVar(&o.autonomy, "autonomy", "", "at which breakpoints it stops for you: `cautious`, balanced or aggressive")
+	f.StringVar(&o.complexity, "complexity", "", "how much structure it needs: `simple`, medium or complex")
 	f.StringVar(&o.agent, "agent", "", "the agent: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&o.spec, "spec", "", "`file` with the specification")
 	f.BoolVarP(&o.yes, "yes", "y", false, "run the commands of this repository without asking, as wfs trust --yes does")

@@ -25,7 +25,9 @@ func (n *newborn) pin(ctx context.Context) error {
 	}
 	n.settings, err = n.ProjectSettings(list,
 		workflows.Layer{Source: workflows.FromFlag, Name: "--workflow", Key: "workflow", Value: o.workflow},
-		workflows.Layer{Source: workflows.FromFlag, Name: "--agent", Key: "agent", Value: o.agent})
+		workflows.Layer{Source: workflows.FromFlag, Name: "--agent", Key: "agent", Value: o.agent},
+		workflows.Layer{Source: workflows.FromFlag, Name: "--autonomy", Key: "autonomy", Value: o.autonomy},
+		workflows.Layer{Source: workflows.FromFlag, Name: "--complexity", Key: "complexity", Value: o.complexity})
 	if err != nil {
 		return err
 	}

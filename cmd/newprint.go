@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -70,7 +71,7 @@ func goesOn(s *session.Session) string {
 		return "the work is completed there"
 	}
 	at := "continues in " + string(s.Phase)
-	if lap := s.LapName(s.Lap); lap != "" {
+	if lap := items.LapName(s, s.Lap); lap != "" {
 		at += ", " + lap
 	}
 	if item := s.Item(); item != "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -200,7 +200,7 @@ func (a *app) flagError(c *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := workflows.Suggest(unknown.GetSpecifiedName(), names); near != "" {
+		if near := spelling.Suggest(unknown.GetSpecifiedName(), names); near != "" {
 			e.Hint = fmt.Sprintf("did you mean --%s? %s --help", near, c.CommandPath())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
@@ -44,6 +45,7 @@ With --detach the run continues in the background, also when the terminal is clo
 stop stops it, wfs note leaves a message for the next attempt.`,
 		Example: `  wfs run
   wfs run --max-attempts 1
+  wfs run --until PLAN                   then read the plan
   wfs run --note "the date format must be ISO 8601"
   wfs run --reset-breaker                try again as before
   wfs run --now                          do not wait for a limit any longer
@@ -55,6 +57,7 @@ stop stops it, wfs note leaves a message for the next attempt.`,
 	}
 	f := c.Flags()
 	f.IntVar(&a.o.MaxAttempts, "max-attempts", 0, "stop after this many attempts (0: no limit)")
+	untilFlag(f, &a.o.Until)
 	f.StringVar(&a.o.Note, "note", "", "`text` for the next attempt, or the answer to a question")
 	f.BoolVar(&a.o.ResetBreaker, "reset-breaker", false, "let a blocked phase try again as before")
 	f.BoolVar(&a.o.Agree, "agree", false, "")
@@ -70,6 +73,11 @@ stop stops it, wfs note leaves a message for the next attempt.`,
 	a.tells.flags(f)
 	f.BoolVar(&a.dry, "dry-run", false, "only print what would run")
 	return c
+}
+
+// untilFlag adds the flag that wfs run and wfs start share.
+func untilFlag(f *pflag.FlagSet, until *session.PhaseName) {
+	f.StringVar((*string)(until), "until", "", "stop when this `phase` has passed")
 }
 
 func (a *runVerb) run(ctx context.Context, args []string) error {

@@ -10,8 +10,10 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
+	agents "github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // Values of --agent and --allow that have a meaning of their own.
@@ -100,7 +102,7 @@ func (a *app) knownAgent(ctx context.Context, typed string, known []string) erro
 		return err
 	}
 	u := usage("wfs agent list", "--agent: %s is neither an agent that wfs knows nor a program on PATH", word)
-	if near := workflows.Suggest(word, known); near != "" {
+	if near := spelling.Suggest(word, known); near != "" {
 		u.Hint = "did you mean " + near + "? wfs agent list"
 	}
 	return u
@@ -123,7 +125,7 @@ func (a *setup) usualCommands() []string {
 	}
 	for _, group := range a.list {
 		for _, p := range group {
-			add(p.Gate.Run.Beginning())
+			add(agents.Beginning(p.Gate.Run))
 		}
 	}
 	for _, group := range detect.Projects(a.Repo.Root(), os.ReadFile) {
@@ -142,7 +144,7 @@ func permissions(c *workflows.Card, commands []string, test workflows.Command) (
 			continue
 		}
 		if command == allowTests {
-			if command = test.Beginning(); command == "" {
+			if command = agents.Beginning(test); command == "" {
 				return nil, usage("wfs init --allow COMMAND",
 					"the test command has no beginning that could be allowed: %s", test.Text())
 			}

@@ -8,11 +8,13 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
 	"github.com/wfs-dev/wfs/engine"
+	"github.com/wfs-dev/wfs/session"
 )
 
 type startVerb struct {
 	*app
 	o      newOptions
+	until  session.PhaseName
 	detach bool
 	each   bool // every argument is the goal of a session of its own
 }
@@ -38,6 +40,7 @@ background.`,
 		RunE: with(a.run),
 	}
 	newFlags(c, &a.o)
+	untilFlag(c.Flags(), &a.until)
 	c.Flags().BoolVar(&a.detach, "detach", false, "run in the background, also when the terminal is closed")
 	c.Flags().BoolVar(&a.each, "each", false,
 		"a session for every argument, each in a work tree of its own and in the background")
@@ -97,12 +100,12 @@ func (a *startVerb) start(ctx context.Context) error {
 	a.Close()
 	a.Forget() // wfs run opens the session's own work tree
 	if a.detach || a.each {
-		err := background{a.app}.run(ctx, id, engine.RunOptions{})
+		err := background{a.app}.run(ctx, id, engine.RunOptions{Until: a.until})
 		a.Forget() // the next session is created from this work tree again
 		return err
 	}
 	a.note("")
-	return (&runVerb{app: a.app}).attend(ctx, id, live.Ordinary)
+	return (&runVerb{app: a.app, o: engine.RunOptions{Until: a.until}}).attend(ctx, id, live.Ordinary)
 }
 
 // reserved are names for future commands. wfs suggests no similar command for them.

@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 )
 
 // maxJudged limits how often one attempt is judged when its files keep changing during or after the judging.
@@ -87,7 +88,7 @@ func summary(s *session.Session, o *session.Open, d session.Decided) string {
 		what = string(d.Verdict) + ": " + what
 	}
 	place := fmt.Sprintf("attempt %d", o.Attempt)
-	if lap := s.LapName(o.Lap); lap != "" {
+	if lap := items.LapName(s, o.Lap); lap != "" {
 		place = lap + ", " + place
 	}
 	return safetext.OneLine(what, 60) + " (" + place + ")"
@@ -115,6 +116,7 @@ func outcome(j *session.Judgement, d session.Decided) string {
 		session.ClassHoldout:     "passes its own tests, fails hold-out tests",
 		session.ClassTampered:    "weakened the tests", session.ClassTestChange: "asks to change tests",
 		session.ClassDocument:  "a document is missing or incomplete",
+		session.ClassNumber:    "a number is not as required",
 		session.ClassUnchanged: "the required change is missing",
 		session.ClassApproved:  "approved", session.ClassRejected: "rejected",
 		session.ClassReviewed:        "approved by the reviewer",

@@ -18,6 +18,7 @@ import (
 // RunOptions are the user's options for one `wfs run`.
 type RunOptions struct {
 	MaxAttempts  int
+	Until        session.PhaseName // stop when this phase has passed
 	Note         string
 	ResetBreaker bool
 	Agree        bool // approve the pending question whether all work is done
@@ -51,6 +52,10 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 		h.endSaving()
 		err = errors.Join(err, h.AutoSaves.EndAutoSaves(), h.forgetStops(), h.leaveConversions(context.WithoutCancel(ctx)))
 	}()
+	if o.Until != "" && h.Plan.Workflow.Phase(o.Until) == nil {
+		return session.Refuse(session.RefuseUsage, "wfs workflow show "+h.S.Workflow, "workflow %s has no phase %q",
+			h.S.Workflow, o.Until)
+	}
 	work := context.WithoutCancel(ctx) // recording an interruption must not itself be interrupted
 	goOn, err := h.take(work, o)
 	if err != nil || !goOn {
@@ -71,7 +76,7 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 			return err
 		}
 		f := decide.Facts{Now: h.Clock.Now(), RunID: h.NewRunID(h.ID, h.S.Runs+1), Started: started,
-			MaxAttempts: o.MaxAttempts, Auto: o.Auto, Ignore: o.IgnoreSurvivors, Stop: h.stop, Woken: h.woken}
+			MaxAttempts: o.MaxAttempts, Until: o.Until, Auto: o.Auto, Ignore: o.IgnoreSurvivors, Stop: h.stop, Woken: h.woken}
 		if ctx.Err() != nil {
 			f.Cut = h.cut()
 		}

@@ -1,6 +1,8 @@
 package phases
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases/brief"
+	"github.com/wfs-dev/wfs/phases/diagram"
 	"github.com/wfs-dev/wfs/phases/gate"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/phases/verdict"
@@ -17,14 +20,16 @@ import (
 )
 
 // look judges a gate that runs no command, but checks a document or the changed files.
-func (j *Judge) look(g workflows.Gate, r session.JudgeRequest) session.GateResult {
+func (j *Judge) look(ctx context.Context, g workflows.Gate, r session.JudgeRequest) session.GateResult {
 	f := verdict.Finding{Verdict: session.Blocked, Class: session.ClassInfraError,
 		Reason: "this version of wfs does not know this kind of gate"}
 	switch {
 	case g.Document != "":
 		f = judgeDocument(j, g, r)
+	case len(g.File) > 0:
+		f = j.judgeFiles(ctx, g, r)
 	case len(g.Changes) > 0:
-		f = judgeChanges(g, r)
+		f = judgeChanges(g, r, j.since(ctx, g, r))
 	}
 	res := session.GateResult{Gate: g.Name, Where: session.InTree, Expect: string(g.Expect), Verdict: f.Verdict,
 		Class: f.Class, Reason: f.Reason, Left: f.Left}
@@ -65,12 +70,13 @@ func judgeDocument(j *Judge, g workflows.Gate, r session.JudgeRequest) verdict.F
 // document is a document of a session, such as a plan, compared with the session's checklist of items.
 type document struct {
 	path          string
+	text          string
 	tasks         []checklist.Item
 	open, lacking []string // tasks that are not done; items that have no task
 }
 
 func newDocument(path string, text []byte, items []string) document {
-	d := document{path: path, tasks: checklist.Parse(text)}
+	d := document{path: path, text: string(text), tasks: checklist.Parse(text)}
 	for _, task := range d.tasks {
 		if !task.Done {
 			d.open = append(d.open, fmt.Sprintf("%q", task.Text))
@@ -104,6 +110,15 @@ func (d document) lacks(g workflows.Gate) string {
 			safetext.Listed(d.lacking, "item of the checklist that begins with", "items of the checklist that begins with")
 	case needs(workflows.NeedTicked) && len(d.open) > 0:
 		return safetext.Plural(len(d.open), "task", "tasks") + " of " + d.path + " not ticked: " + safetext.Some(d.open)
+	case needs(workflows.NeedDiagrams):
+		if problem := diagram.Problem(d.text); problem != "" {
+			return d.path + " " + problem
+		}
+	}
+	for _, text := range g.Contains {
+		if !strings.Contains(strings.ToLower(d.text), strings.ToLower(text)) {
+			return fmt.Sprintf("%s does not contain %q", d.path, text)
+		}
 	}
 	return ""
 }
@@ -141,16 +156,62 @@ func (j *Judge) ticked(r session.JudgeRequest) []int {
 	return all
 }
 
-// judgeChanges judges a gate that requires a changed file since the phase was entered. Changes of the session's own
+// since returns the changes since the beginning of what the gate names.
+func (j *Judge) since(ctx context.Context, g workflows.Gate, r session.JudgeRequest) []session.Change {
+	switch g.Since {
+	case workflows.SinceLap:
+		return r.Changed
+	case workflows.SinceSession:
+		return j.changesOf(ctx, r.Baseline.Tree, r.Tree)
+	}
+	return r.Visit
+}
+
+// judgeFiles judges a gate that requires a file. It passes if one of the matching files meets all requirements.
+func (j *Judge) judgeFiles(ctx context.Context, g workflows.Gate, r session.JudgeRequest) verdict.Finding {
+	var paths []string
+	if g.Since == "" {
+		paths, _ = j.Paths(ctx, r.Tree)
+	} else {
+		for _, c := range j.since(ctx, g, r) {
+			if c.Status != "D" {
+				paths = append(paths, c.Path)
+			}
+		}
+	}
+	f := verdict.Finding{Verdict: session.Fail, Class: session.ClassDocument,
+		Reason: "there is no file " + strings.Join(g.File, ", ")}
+	if g.Since != "" {
+		f.Reason = fmt.Sprintf("no file %s was written since the %s began", strings.Join(g.File, ", "), g.Since)
+	}
+	for _, path := range paths {
+		if !gate.MatchAny(g.File, path) {
+			continue
+		}
+		text := j.Read(path)
+		lacks := path + " is empty"
+		if strings.TrimSpace(string(text)) != "" {
+			lacks = newDocument(path, text, r.Items).lacks(g)
+		}
+		if lacks == "" {
+			return verdict.Finding{Verdict: session.Pass, Class: session.ClassGreen, Reason: path + " is there"}
+		}
+		f.Reason = lacks
+	}
+	return f
+}
+
+// judgeChanges judges a gate that requires a changed file, by default since the phase was entered. Changes of the session's own
 // documents count only if a reviewer or a person sent the work back, since a document may be the answer.
-func judgeChanges(g workflows.Gate, r session.JudgeRequest) verdict.Finding {
-	for _, c := range r.Visit {
+func judgeChanges(g workflows.Gate, r session.JudgeRequest, changes []session.Change) verdict.Finding {
+	for _, c := range changes {
 		answer := r.SentBack && strings.HasPrefix(c.Path, brief.DocumentsDir(r.Session)+"/")
 		if answer || isWork(c.Path, r) && gate.MatchAny(g.Changes, c.Path) {
 			return verdict.Finding{Verdict: session.Pass, Class: session.ClassGreen, Reason: fmt.Sprintf("%s changed", c.Path)}
 		}
 	}
-	reason := "nothing changed since the phase began"
+	began := map[workflows.Since]string{workflows.SinceLap: "the lap", workflows.SinceSession: "the session"}[g.Since]
+	reason := fmt.Sprintf("nothing changed since %s began", cmp.Or(began, "the phase"))
 	if !slices.Equal(g.Changes, []string{"**"}) {
 		reason += ", of " + strings.Join(g.Changes, ", ")
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/verdict"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/measure"
 )
 
 // Judge applies guards and runs gates in a work tree, and judges the results.
@@ -84,7 +85,7 @@ func (j *Judge) runGates(ctx context.Context, r session.JudgeRequest, out *sessi
 	var failures []report.Failure
 	for _, g := range inRunningOrder(r.Phase.Gates) {
 		if !g.Runs() {
-			out.Gates = append(out.Gates, j.look(g, r))
+			out.Gates = append(out.Gates, j.look(ctx, g, r))
 			continue
 		}
 		res, run, err := j.runGate(ctx, g, r, files, out)
@@ -133,6 +134,10 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRe
 			out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
 		}
 	}
+	if lacks := lacking(g, res, r.BaseNumbers[g.Name]); res.Verdict == session.Pass && lacks != "" {
+		res.Verdict, res.Class, res.Reason = session.Fail, session.ClassNumber, lacks
+		res.Fingerprint = verdict.Fingerprint(res.Class, nil, map[session.TestID]string{report.GateID(g.Name): lacks})
+	}
 	tree, err := j.Dirty(ctx)
 	if err == nil && tree != out.Tree && !g.MayChangeTree {
 		res.Verdict, res.Class = session.Blocked, session.ClassGateChangedTree
@@ -143,10 +148,21 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return res, run, err
 }
 
+// lacking returns a sentence about the first requirement on a gate's numbers that they do not meet; "" for none.
+func lacking(g workflows.Gate, res session.GateResult, base map[string]float64) string {
+	for _, text := range g.Require {
+		required, _ := measure.Parse(text)
+		if lacks := required.Lacks(res.Numbers, base); lacks != "" {
+			return lacks
+		}
+	}
+	return ""
+}
+
 // nothingAdded completes the reason for the agent if a lap's first phase fails because no test was added or changed.
 func nothingAdded(r session.JudgeRequest, out *session.Judgement) {
 	w := r.Plan.Workflow
-	if out.Class != session.ClassNothingAdded || w.Laps == nil || r.Phase.Name != w.Start {
+	if out.Class != session.ClassNothingAdded || w.Laps == nil || r.Phase.Name != w.LapStart() {
 		return
 	}
 	for _, c := range r.Own {

@@ -85,10 +85,13 @@ type Created struct {
 	SpecPath   string    `json:"spec_path,omitempty"`
 	SpecDigest string    `json:"spec_digest,omitempty"` // SHA-256 of the spec
 	Workflow   string    `json:"workflow"`              // name of the workflow
-	Start      PhaseName `json:"start"`                 // first phase of the workflow
-	Laps       bool      `json:"laps,omitempty"`        // the workflow has laps
-	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
-	Agent      string    `json:"agent"`                 // name of the agent, for people
+	Start      PhaseName `json:"start"`                 // first phase of the workflow, or of each lap
+	// phase before the laps at which the session begins, in lap 0
+	First      PhaseName `json:"first,omitempty"`
+	Then       PhaseName `json:"then,omitempty"` // phase that follows the last lap
+	Laps       bool      `json:"laps,omitempty"` // the workflow has laps
+	PlanDigest string    `json:"plan_digest"`    // SHA-256 of `plan.json`
+	Agent      string    `json:"agent"`          // name of the agent, for people
 	// the agent was named on the command line of `wfs new`, not by the configuration
 	AgentTyped bool `json:"agent_typed,omitempty"`
 	// branch that the session was created from, if any (ref)
@@ -138,7 +141,7 @@ type AttemptStarted struct {
 	body
 	Number  int       `json:"number"`  // number of the attempt among all attempts of the session, from 1
 	Phase   PhaseName `json:"phase"`   // phase of the attempt
-	Lap     int       `json:"lap"`     // lap of the attempt, from 1
+	Lap     int       `json:"lap"`     // lap of the attempt, from 1; 0: before the first lap
 	Attempt int       `json:"attempt"` // number of the attempt since the session entered this phase, from 1
 	RunID   string    `json:"run_id"`  // id of the run; names its directory
 	Tree    Tree      `json:"tree"`    // tree of the files that it starts from
@@ -183,7 +186,7 @@ type Decided struct {
 	Reason   string    `json:"reason" text:"free"`  // one sentence
 	Next     PhaseName `json:"next"`                // phase that follows, or `done`
 	NextLap  int       `json:"next_lap"`            // lap of that phase
-	LapEnded bool      `json:"lap_ended,omitempty"` // the attempt ended its lap
+	LapEnded bool      `json:"lap_ended,omitempty"` // the attempt ended its lap, or the phases before the first lap
 	Progress bool      `json:"progress"`            // the attempt made progress
 	// the kind of progress of an attempt that did not pass: `ahead` (further than any earlier attempt since the phase
 	// was entered), `moved` (a new failure on a new tree, and nothing more is broken), `looked` (it only read files,

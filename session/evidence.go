@@ -85,6 +85,7 @@ const (
 	ClassInfraError      Class = "infra_error"     // the gate could not run: no judgement possible
 	ClassTimeout         Class = "timeout"         // the gate did not end in time: the attempt fails
 	ClassDocument        Class = "document"        // a document is missing, or lacks required content
+	ClassNumber          Class = "number"          // a number that a gate read is not as required
 	ClassUnchanged       Class = "unchanged"       // a required change is missing
 	ClassNotClean        Class = "not_clean"       // finished work fails in a clean tree, where its base passes
 	ClassHoldout         Class = "holdout_failing" // the gates pass, but hold-out tests, which agents never see, fail
@@ -136,6 +137,8 @@ type GateResult struct {
 	Passing  int      `json:"passing,omitempty"` // how many of the lap's tests pass
 	// of a gate that requires that all tasks in a document are ticked: the number of open tasks plus one
 	Left int `json:"left,omitempty"`
+	// numbers that the gate read from its output, by name
+	Numbers map[string]float64 `json:"numbers,omitempty"`
 	// of a failing gate: the first line of its output that names an error, such as a compiler error
 	FirstError string `json:"first_error,omitempty"`
 	// digest of the failure, without its paths, numbers, times and addresses, to recognise the same failure again

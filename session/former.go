@@ -27,7 +27,8 @@ type FormerSpec struct {
 // FormerPlan is a session's plan before an operation, with the results of its gates on the base.
 type FormerPlan struct {
 	Workflow   string    `json:"workflow"`              // name of the workflow
-	Start      PhaseName `json:"start"`                 // first phase of the workflow
+	Start      PhaseName `json:"start"`                 // first phase of the workflow, or of each lap
+	Then       PhaseName `json:"then,omitempty"`        // phase that follows the last lap
 	Laps       bool      `json:"laps,omitempty"`        // the workflow has laps
 	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
 	Agent      string    `json:"agent"`                 // the agent before

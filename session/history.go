@@ -1,12 +1,9 @@
 package session
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"slices"
-
-	"github.com/wfs-dev/wfs/workflows"
 )
 
 // At returns the checkpoint with a number, nil if there is none.
@@ -26,25 +23,6 @@ func (s *Session) Item() string {
 		return ""
 	}
 	return s.Items[s.Lap-1]
-}
-
-// LapName returns "lap 2/5" with a checklist, "lap 2" without one, and "" in a workflow without laps.
-func (s *Session) LapName(lap int) string {
-	switch {
-	case !s.Laps:
-		return ""
-	case len(s.Items) > 0:
-		return fmt.Sprintf("lap %d/%d", lap, len(s.Items))
-	}
-	return fmt.Sprintf("lap %d", lap)
-}
-
-// LapsDone returns how many laps have ended.
-func (s *Session) LapsDone() int {
-	if s.Phase == workflows.Done {
-		return s.Lap
-	}
-	return s.Lap - 1
 }
 
 // Way returns the line of checkpoints that leads to the current one, the oldest first. Checkpoints that the session

@@ -53,7 +53,8 @@ type Edited struct {
 type Repinned struct {
 	body
 	Workflow   string    `json:"workflow"`              // name of the workflow
-	Start      PhaseName `json:"start"`                 // first phase of the workflow
+	Start      PhaseName `json:"start"`                 // first phase of the workflow, or of each lap
+	Then       PhaseName `json:"then,omitempty"`        // phase that follows the last lap
 	Laps       bool      `json:"laps,omitempty"`        // the workflow has laps
 	PlanDigest string    `json:"plan_digest"`           // SHA-256 of `plan.json`
 	Agent      string    `json:"agent"`                 // name of the agent, for people

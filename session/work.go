@@ -104,6 +104,8 @@ type JudgeRequest struct {
 	SentBack bool
 	// NothingLeft is the existing test that the agent named as evidence that nothing is left to do, "" for none.
 	NothingLeft string
+	// BaseNumbers has the numbers that gates read on the base, by gate and name.
+	BaseNumbers map[string]map[string]float64
 	// Items is the checklist, in a workflow without laps.
 	Items   []string
 	LapTree Tree // the tree at the start of the lap

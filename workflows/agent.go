@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"github.com/wfs-dev/wfs/workflows/spelling"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ func (a *Agent) check(r *reader, at string) {
 	chosen := slices.DeleteFunc(slices.Clone(agentObject.either), func(key string) bool { return !r.has(at, key) })
 	uses := r.has(at, "use")
 	if a.Card = r.cards[a.Use]; a.Card == nil && uses && a.Use != "" {
-		r.fail(at+".use", ": there is no agent %s (%s)\nwfs agent list", quote(a.Use), Alternatives(a.Use, r.cards.Names()))
+		r.fail(at+".use", ": there is no agent %s (%s)\nwfs agent list", quote(a.Use), spelling.Alternatives(a.Use, r.cards.Names()))
 	}
 	if len(chosen) > 1 {
 		r.fail(at, " has both %s: choose one\nuse: names an agent that wfs knows how to start; a command is the whole "+

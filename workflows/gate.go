@@ -7,31 +7,39 @@ import "slices"
 func (g *Gate) check(r *reader, at string) {
 	if r.has(at, "use") {
 		r.refuse(at, " belongs to the definition of the gate that it uses, in .wfs/config.yaml",
-			slices.DeleteFunc(gateUseObject.names(),
-				func(k string) bool { return k == "use" || k == "expect" || k == "stable" })...)
+			slices.DeleteFunc(gateUseObject.names(), func(k string) bool { return slices.Contains(ofUse, k) })...)
 		if !r.has(at, "stable") {
 			g.Stable = 0
 		}
-		*g = Gate{Name: g.Use, Use: g.Use, Expect: g.Expect, Stable: g.Stable}
+		*g = Gate{Name: g.Use, Use: g.Use, Expect: g.Expect, Stable: g.Stable, Complexity: g.Complexity,
+			Optional: g.Optional, Require: g.Require}
 		return
 	}
+	r.refuse(at, " belongs beside use:, for a gate that the configuration may not have", "optional")
 	if !r.has(at, "name") && r.layer == nil {
 		r.fail(at, " has no name\nuse: a gate of .wfs/config.yaml, or name: and run: for a gate of this workflow's own")
 	}
-	document, changes := r.has(at, "document"), r.has(at, "changes")
-	if !document {
-		r.refuse(at, " is about a document, and there is none", "needs")
+	document, file, changes := r.has(at, "document"), r.has(at, "file"), r.has(at, "changes")
+	if !document && !file {
+		r.refuse(at, " is about a document or a file, and there is none", "needs", "contains")
 	}
-	if !document && !changes {
+	if !file && !changes {
+		r.refuse(at, " is about files or changes, and there are none", "since")
+	}
+	if !document && !file && !changes {
 		g.checkRun(r, at)
 		return
 	}
-	r.refuse(at, " belongs to a gate that runs a command", append(gateObject.names(), "expect")...)
-	if document && changes {
-		r.fail(at, " looks at a document and at changes: make it two gates")
+	r.refuse(at, " belongs to a gate that runs a command", append(gateObject.names(), "expect", "require")...)
+	if document && (file || changes) || file && changes {
+		r.fail(at, " looks at more than one of document, file and changes: make it several gates")
 	}
-	*g = Gate{Name: g.Name, Document: g.Document, Needs: g.Needs, Changes: g.Changes, Where: InPlace, Expect: ExpectPass}
+	*g = Gate{Name: g.Name, Document: g.Document, File: g.File, Needs: g.Needs, Contains: g.Contains, Changes: g.Changes,
+		Since: g.Since, Complexity: g.Complexity, Where: InPlace, Expect: ExpectPass}
 }
+
+// ofUse are the keys that may stand beside `use`.
+var ofUse = []string{"use", "expect", "stable", "complexity", "optional", "require"}
 
 // refuse reports each of these keys that is present, with the problem: they are not allowed in this place.
 func (r *reader) refuse(at, problem string, keys ...string) {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"github.com/wfs-dev/wfs/workflows/spelling"
 	"reflect"
 	"slices"
 	"strings"
@@ -50,17 +51,20 @@ func (w *Workflow) checkGraph(r *reader) {
 	}
 	if g.start != "" && w.Phase(g.start) == nil {
 		r.fail("start", " is %s, which is not a phase (%s)", quote(string(g.start)),
-			Alternatives(string(g.start), g.names))
-		g.start = PhaseName(Suggest(string(g.start), g.names))
+			spelling.Alternatives(string(g.start), g.names))
+		g.start = PhaseName(spelling.Suggest(string(g.start), g.names))
 	}
 	laps := w.Laps == nil
 	for _, p := range w.Phases {
 		for _, v := range []Verdict{Pass, Fail} {
 			target := g.checkTarget(p, v)
 			laps = laps || target == NextLap || target == anywhere
-			// after a lap, the next one begins at the start phase; after the last lap the work is done
 			if target == NextLap {
-				g.next[p.Name] = append(g.next[p.Name], g.start, Done)
+				first := w.LapStart()
+				if first == w.Start {
+					first = g.start
+				}
+				g.next[p.Name] = append(g.next[p.Name], first, w.AfterLaps())
 			} else {
 				g.next[p.Name] = append(g.next[p.Name], target)
 			}
@@ -94,8 +98,8 @@ func (g *graph) checkTarget(p Phase, v Verdict) PhaseName {
 	case target == anywhere:
 	case !outside && g.w.Phase(target) == nil:
 		all := append(slices.Clone(g.names), string(Done), string(NextLap))
-		g.fail(at, " leads to %s, which is not a phase (%s)", quote(string(target)), Alternatives(string(target), all))
-		return PhaseName(Suggest(string(target), all))
+		g.fail(at, " leads to %s, which is not a phase (%s)", quote(string(target)), spelling.Alternatives(string(target), all))
+		return PhaseName(spelling.Suggest(string(target), all))
 	case v == Fail && outside:
 		g.fail(at, " leads to %s: work that failed its gates would count as done", target)
 	case target == NextLap && g.w.Laps == nil:
@@ -122,9 +126,10 @@ func from(start PhaseName, next map[PhaseName][]PhaseName) map[PhaseName]bool {
 	return reached
 }
 
-// SameGate reports whether two gates are equal, except for their expected result and the number of runs that must pass.
+// SameGate reports whether two gates are equal, except for what a phase adds where it uses them.
 func SameGate(a, b Gate) bool {
-	a.Expect, b.Expect = "", ""
-	a.Stable, b.Stable = 0, 0
+	for _, g := range []*Gate{&a, &b} {
+		g.Expect, g.Stable, g.Complexity, g.Optional, g.Require = "", 0, nil, false, nil
+	}
 	return reflect.DeepEqual(a, b)
 }

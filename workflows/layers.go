@@ -178,6 +178,10 @@ func visitKeys(prefix string, o *object, v reflect.Value, see func(path string, 
 			names := value.MapKeys()
 			slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 			for _, name := range names {
+				if k.value.of.kind != anObject {
+					see(path+"."+name.String(), k)
+					continue
+				}
 				visitKeys(path+"."+name.String()+".", k.value.of.object, value.MapIndex(name), see)
 			}
 		default:

@@ -150,7 +150,7 @@ const maxDuration = 7 * 24 * time.Hour
 func (r *reader) scalar(n *yaml.Node, at string, s *shape, v reflect.Value) {
 	if s.kind == aWord {
 		hint := ""
-		if near := Suggest(n.Value, s.words); near != "" {
+		if near := spelling.Suggest(n.Value, s.words); near != "" {
 			hint = "\ndid you mean " + near + "?"
 		}
 		r.fail(at, " must be one of %s, not %s%s", strings.Join(s.words, ", "), describe(n), hint)
@@ -259,7 +259,7 @@ func (r *reader) given(n *yaml.Node, at string, o *object) map[string]*yaml.Node
 		case k == nil && o == gateObject && gateUseObject.key(name) != nil:
 			r.failIn(line, at, ": %s belongs where a phase uses the gate", name)
 		case k == nil:
-			r.failIn(line, at, ": unknown key %s (%s)", quote(name), Alternatives(name, o.names()))
+			r.failIn(line, at, ": unknown key %s (%s)", quote(name), spelling.Alternatives(name, o.names()))
 		case k.value.personal != "" && r.layer != nil && r.layer.Source == FromRepository:
 			r.failIn(line, at, ": %s is not for a repository to set: %s\nset it in .wfs/local.yaml, or in your own configuration: "+
 				"wfs config path", name, k.value.personal)
@@ -332,6 +332,10 @@ func (r *reader) mapping(n *yaml.Node, at string, s *shape, v reflect.Value) {
 			}
 		}
 		r.value(e.value, path, s.of, value)
+		if s.of.kind != anObject && r.settings != nil {
+			r.settings[path] = Setting{Key: path, Value: plainValue(e.value), Source: r.layer.Source, Name: r.layer.Name,
+				Line: e.value.Line}
+		}
 		if slice {
 			v.Set(reflect.Append(v, value))
 		} else {

@@ -29,6 +29,9 @@ var kindsOfFiles = []struct {
 workflow: tdd
 agent: {command: [claude, -p], idle: 5m, timeout: 1h30m}
 agree: auto
+phase-agents: {RED: codex}
+autonomy: cautious
+complexity: complex
 refactor: auto
 env: [OPENAI_API_KEY]
 on-event: notify-send wfs "$WFS_SUMMARY"
@@ -40,7 +43,7 @@ clean-provide: [.env.test, "data/**"]
 holdout: {gate: tests, reveal: names}
 finish: {report: full}
 gates:
-  tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: clean, stable: 3, paths: ["/web/", "*.js"], when: finish, may-change-tree: false}
+  tests: {run: npx jest, format: junit, report: "build/*.xml", timeout: 20m, where: clean, stable: 3, paths: ["/web/", "*.js"], when: finish, may-change-tree: false, numbers: {coverage: 'coverage: ([0-9.]+)'}}
 budget: {session: {usd: 12.5, tokens: 100000, turns: 40, attempts: 9, time: 2h}, phase: {usd: 3}, day: {usd: 50}}
 limits: {calls-per-hour: 60}
 worktree: {dir: "../{repo}.{slug}", copy: [.env, "config/*.local"], link: [node_modules], setup: npm ci, timeout: 5m}
@@ -56,7 +59,7 @@ agents: {reviewer: {use: claude, model: haiku}, other: my-agent, third: {command
 name: all
 description: every key
 start: WORK
-laps: {agree: auto, max: 3}
+laps: {first: WORK, then: AFTER, agree: auto, max: 3}
 tamper: warn
 refactor: always
 phases:
@@ -64,14 +67,16 @@ phases:
     brief: do it
     run: agent
     gates:
-      - {use: tests, expect: pass, stable: 2}
-      - {name: vet, run: [go, vet], format: junit, report: "*.xml", timeout: 2m, where: in-place, paths: ["/web/"], when: lap, stable: 1, may-change-tree: false, expect: pass}
+      - {use: tests, expect: pass, stable: 2, optional: true, require: ["coverage >= 80"], complexity: [medium, complex]}
+      - {name: vet, run: [go, vet], format: junit, report: "*.xml", timeout: 2m, where: in-place, paths: ["/web/"], when: lap, stable: 1, may-change-tree: false, expect: pass, numbers: {findings: ': error'}}
     guards: {only: ["a/**"], except: ["*_test.go"]}
     on: {pass: NEXT, fail: WORK}
     limits: {attempts: 12, no-progress: 3, same-failure: 4, failed-runs: 3}
     signal: required
     tamper: review
     holdout: true
+    breakpoint: balanced
+    complexity: [simple]
     half-open: {agent: other}
   NEXT:
     run: {command: gofmt -w .}
@@ -84,8 +89,12 @@ phases:
     gates:
       - {use: tests}
       - {name: plan, document: plan.md, needs: [tasks]}
-      - {name: changed, changes: ["**"]}
+      - {name: changed, changes: ["**"], since: lap}
+      - {name: adr, file: ["docs/adr/*.md"], contains: [status], since: session, needs: [diagrams]}
     on: {pass: next-lap}
+  AFTER:
+    gates: [{use: tests}]
+    on: {pass: done}
 `},
 	},
 	{

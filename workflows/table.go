@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/workflows/measure"
 	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
@@ -115,8 +116,13 @@ var shapes = map[string]shape{
 	"dir":      oneLined("paths", "", spelling.WorktreeDir),
 	"duration": {kind: aDuration, pattern: durationPattern},
 	"size":     {kind: aSize, pattern: spelling.SizePattern},
+	"number":   oneLined("regular expressions", ": regular expression", measure.Pattern),
 	"format":   {kind: aWord, words: formatWords()},
-	"decoder":  {kind: aWord, words: DecoderNames()},
+	"requirement": oneLined("requirements", ": requirement", func(s string) string {
+		_, problem := measure.Parse(s)
+		return problem
+	}),
+	"decoder": {kind: aWord, words: DecoderNames()},
 }
 
 // phaseNameProblem returns the problem with the name of a phase, "" for none.

@@ -67,8 +67,12 @@ func (w *Workflow) LeadsTo(from, to PhaseName) bool {
 // laps end when an attempt at the start phase adds nothing, the agent reports that nothing is left to do, and this is
 // approved.
 type Laps struct {
-	Agree Agree `json:"agree" is:"person|auto" default:"person"` // who approves that nothing is left to do
-	Max   int   `json:"max" is:"1..1000" default:"50"`           // the maximum number of laps; 0 means DefaultMaxLaps
+	// First is the first phase of each lap; "" means the workflow's Start. Phases before it run once.
+	First PhaseName `json:"first,omitempty" is:"name"`
+	// Then is the phase that follows the last lap; "" means that the work is done.
+	Then  PhaseName `json:"then,omitempty" is:"name"`
+	Agree Agree     `json:"agree" is:"person|auto" default:"person"` // who approves that nothing is left to do
+	Max   int       `json:"max" is:"1..1000" default:"50"`           // the maximum number of laps; 0 means DefaultMaxLaps
 }
 
 // Agree says who may approve that nothing is left to do.
@@ -117,6 +121,13 @@ type Phase struct {
 	// Approve means that no gate judges this phase, so a person must approve the work before the session is complete.
 	// plans.Resolve sets it.
 	Approve bool `json:"approve,omitempty"`
+	// Breakpoint says at which autonomy a person must approve what passed this phase; "" means never.
+	Breakpoint Breakpoint `json:"breakpoint,omitempty" is:"always|balanced|cautious"`
+	// Approves is the phase whose work this phase presents to a person. plans.Resolve makes such phases from breakpoints.
+	Approves PhaseName `json:"approves,omitempty"`
+	// Complexity has the complexities at which work goes through the phase; plans.Resolve drops it at others. nil means
+	// all.
+	Complexity []Complexity `json:"complexity,omitempty" is:"simple|medium|complex"`
 	// Holdout means that this phase passes only if the hold-out tests pass. On finished work they run in any case.
 	Holdout bool `json:"holdout,omitempty" is:"" default:"false"`
 }
@@ -223,13 +234,15 @@ const (
 	NeedTasks  Need = "tasks"  // a task list in Markdown with at least one entry
 	NeedItems  Need = "items"  // a task for every item of the spec's checklist, in its words
 	NeedTicked Need = "ticked" // no unticked task
+	// a diagram in Mermaid, and each one is well-formed
+	NeedDiagrams Need = "diagrams"
 )
 
 // Gate is one check that wfs makes itself. Exactly one of Run, Document and Changes says what is checked, or Use names
 // a gate of the configuration.
 type Gate struct {
 	_ struct{} `only:"gate" alternatives:"run"`
-	_ struct{} `only:"gateUse" alternatives:"use;name run;name document;name changes"`
+	_ struct{} `only:"gateUse" alternatives:"use;name run;name document;name file;name changes"`
 
 	Name string `json:"name" only:"gateUse" is:"name"`
 	// Use is the name of a gate of the configuration, in a workflow as it was read. plans.Resolve replaces the
@@ -238,11 +251,24 @@ type Gate struct {
 	Run Command `json:"run" is:""`
 	// Document is the path below .workflow/<session>/ of a document that the session must have.
 	Document string `json:"document,omitempty" only:"gateUse" is:"document"`
-	// requirements on the content of Document
-	Needs []Need `json:"needs,omitempty" only:"gateUse" is:"tasks|items|ticked"`
-	// Changes has patterns like those of a guard. The gate passes if a matching path has changed since the phase began.
+	// File has patterns like those of a guard. The gate passes if a matching file exists and meets the requirements.
+	File []string `json:"file,omitempty" only:"gateUse" is:"guard"`
+	// requirements on the content of Document, or of one matching file
+	Needs    []Need   `json:"needs,omitempty" only:"gateUse" is:"tasks|items|ticked|diagrams"`
+	Contains []string `json:"contains,omitempty" only:"gateUse" is:"line"` // texts that it contains, in any case
+	// Changes has patterns like those of a guard. The gate passes if a matching path has changed.
 	Changes []string `json:"changes,omitempty" only:"gateUse" is:"guard"`
-	Format  Format   `json:"format" is:"format" default:"exit-code"`
+	// Since says since when paths must have changed: "" means since the phase began for Changes, and any time for File.
+	Since Since `json:"since,omitempty" only:"gateUse" is:"phase|lap|session"`
+	// Complexity has the complexities at which the phase uses the gate; plans.Resolve drops it at others. nil means all.
+	Complexity []Complexity `json:"complexity,omitempty" only:"gateUse" is:"simple|medium|complex"`
+	// Optional means that the gate is left out if the configuration has none of this name.
+	Optional bool `json:"optional,omitempty" only:"gateUse" is:"" default:"false"`
+	// Require has requirements on numbers that the gate reads, such as "coverage >= 80"; see measure.Parse.
+	Require []string `json:"require,omitempty" only:"gateUse" is:"requirement"`
+	// Numbers has regular expressions for the numbers that the gate reads from its output, by name; see measure.Read.
+	Numbers map[string]string `json:"numbers,omitempty" is:"number"`
+	Format  Format            `json:"format" is:"format" default:"exit-code"`
 	// Report is a pattern for paths in the work tree, if the command writes its results to files.
 	Report string `json:"report,omitempty" is:"glob"`
 	Where  Where  `json:"where" is:"auto|in-place|clean" default:"auto"`
@@ -267,8 +293,17 @@ const (
 	WhenFinish  When = "finish" // only when the work is complete
 )
 
-// Runs reports whether the gate runs a command. A gate about a document or about changes only looks at the tree.
-func (g *Gate) Runs() bool { return g.Document == "" && len(g.Changes) == 0 }
+// Runs reports whether the gate runs a command. A gate about a document, files or changes only looks at the tree.
+func (g *Gate) Runs() bool { return g.Document == "" && len(g.File)+len(g.Changes) == 0 }
+
+// Since says from when changes of files count.
+type Since string
+
+const (
+	SincePhase   Since = "phase" // since the visit of the phase began
+	SinceLap     Since = "lap"
+	SinceSession Since = "session"
+)
 
 // Guards restrict which paths an attempt at a phase may change. Patterns are gitignore-like globs relative to the top
 // of the work tree; `**` crosses directories.
@@ -324,9 +359,13 @@ type Config struct {
 	Version  int              `is:"version required"`
 	Workflow string           `is:"name"` // default for `wfs new`
 	Agent    Agent            `is:""`
-	Agents   map[string]Agent `is:""`            // further agents by name, for phases that name one
-	Agree    Agree            `is:"person|auto"` // overrides Laps.Agree
-	Refactor Refactor         `is:"always|auto"` // overrides Workflow.Refactor
+	Agents   map[string]Agent `is:""` // further agents by name, for phases that name one
+	// PhaseAgents has names of agents by the names of phases: they work there instead of the session's agent.
+	PhaseAgents map[string]string `key:"phase-agents" is:"name"`
+	Autonomy    Autonomy          `is:"cautious|balanced|aggressive" default:"balanced"`
+	Complexity  Complexity        `is:"simple|medium|complex" default:"medium"`
+	Agree       Agree             `is:"person|auto"` // overrides Laps.Agree
+	Refactor    Refactor          `is:"always|auto"` // overrides Workflow.Refactor
 	// Names of environment variables that agents and gates may see, in addition to those that wfs always passes on.
 	Env []string `is:"variable"`
 	// OnEvent is a command that runs on events that a person should know about. Plans do not pin it.
@@ -394,8 +433,11 @@ type Plan struct {
 	Agent    Agent    `json:"agent"`
 	// Agents has the agents that phases name, by name.
 	Agents map[string]Agent `json:"agents,omitempty"`
-	Env    []string         `json:"env,omitempty"`
-	Budget Budget           `json:"budget,omitzero"`
+	// Autonomy decides which breakpoints stop, Complexity which phases there are. "" is the default of Config.
+	Autonomy   Autonomy   `json:"autonomy,omitempty"`
+	Complexity Complexity `json:"complexity,omitempty"`
+	Env        []string   `json:"env,omitempty"`
+	Budget     Budget     `json:"budget,omitzero"`
 	// Unproven means that finished work need not pass in a clean tree. Provide has patterns of untracked files that
 	// clean trees get.
 	Unproven bool     `json:"unproven,omitempty"`

@@ -81,6 +81,9 @@ func (w *Workflow) check(r *reader, _ string) {
 		r.fail("phases", ": %d are too many: at most %d", len(w.Phases), maxPhases)
 	default:
 		w.checkGateNames(r)
+		if w.Laps != nil {
+			w.checkLaps(r)
+		}
 		w.checkGraph(r)
 	}
 }

@@ -227,13 +227,13 @@ func TestWorkflowMistakes(t *testing.T) {
 		{"run with both", "    on:", "    run: {agent: a, command: b}\n    on:", `w.yaml:7: phase WORK: run names both an agent and a command: choose one`},
 		{"document and run", "{use: tests}", "{name: d, document: plan.md, run: ls}", "w.yaml:6: phase WORK: gate 1: run belongs to a gate that runs a command"},
 		{"document and expect", "{use: tests}", "{name: d, document: plan.md, expect: red}", "w.yaml:6: phase WORK: gate 1: expect belongs to a gate that runs a command"},
-		{"document and changes", "{use: tests}", "{name: d, document: plan.md, changes: ['**']}", "w.yaml:6: phase WORK: gate 1 looks at a document and at changes: make it two gates"},
+		{"document and changes", "{use: tests}", "{name: d, document: plan.md, changes: ['**']}", "w.yaml:6: phase WORK: gate 1 looks at more than one of document, file and changes: make it several gates"},
 		{"document outside", "{use: tests}", "{name: d, document: ../plan.md}", `w.yaml:6: phase WORK: gate 1: document: pattern "../plan.md" may not hold empty, . or .. directories`},
 		{"document pattern", "{use: tests}", "{name: d, document: '*.md'}", `w.yaml:6: phase WORK: gate 1: document: pattern "*.md" must be the name of one document`},
 		{"document directory", "{use: tests}", "{name: d, document: notes/}", `w.yaml:6: phase WORK: gate 1: document: pattern "notes/" must be the name of one document, not of a directory`},
-		{"needs", "{use: tests}", "{name: d, document: a.md, needs: [task]}", `w.yaml:6: phase WORK: gate 1: needs must be one of tasks, items, ticked, not "task" | did you mean tasks?`},
-		{"needs alone", "{use: tests}", "{name: d, changes: ['**'], needs: [tasks]}", "w.yaml:6: phase WORK: gate 1: needs is about a document, and there is none"},
-		{"needs of a command", "{use: tests}", "{name: d, run: ls, needs: [tasks]}", "w.yaml:6: phase WORK: gate 1: needs is about a document, and there is none"},
+		{"needs", "{use: tests}", "{name: d, document: a.md, needs: [task]}", `w.yaml:6: phase WORK: gate 1: needs must be one of tasks, items, ticked, diagrams, not "task" | did you mean tasks?`},
+		{"needs alone", "{use: tests}", "{name: d, changes: ['**'], needs: [tasks]}", "w.yaml:6: phase WORK: gate 1: needs is about a document or a file, and there is none"},
+		{"needs of a command", "{use: tests}", "{name: d, run: ls, needs: [tasks]}", "w.yaml:6: phase WORK: gate 1: needs is about a document or a file, and there is none"},
 		{"use and document", "{use: tests}", "{use: tests, document: a.md}", "w.yaml:6: phase WORK: gate 1: document belongs to the definition of the gate that it uses, in .wfs/config.yaml"},
 		{"guards", "    on:", "    guards: {only: [/, /a, ../b, '!c', 'a**', '[', 'a\\b', '{a,b}', 'a//b']}\n    on:",
 			`w.yaml:7: phase WORK: guards: only: pattern "/" may not hold empty, . or .. directories
@@ -257,6 +257,19 @@ w.yaml:7: phase WORK: limits: same-failure must be a whole number from 1 to 1000
 		{"unknown target", "{pass: done}", "{pass: dnoe}", `w.yaml:7: phase WORK: on: pass leads to "dnoe", which is not a phase (did you mean "done"?)`},
 		{"lap without laps", "{pass: done}", "{pass: next-lap}",
 			"w.yaml:7: phase WORK: on: pass leads to next-lap, and the workflow has no laps | add laps: {agree: person}"},
+		{"laps begin nowhere", "start: WORK", "start: WORK\nlaps: {first: NO, then: NOR}",
+			"w.yaml:4: laps: first is \"NO\", which is not a phase\nw.yaml:4: laps: then is \"NOR\", which is not a phase\n" +
+				"w.yaml:4: laps is set, and no phase leads to next-lap"},
+		{"after the laps comes a lap", "{pass: done}", "{pass: next-lap}\n  B:\n    gates: [{use: tests}]\n    on: {pass: WORK}\n" +
+			"laps: {then: B}", "w.yaml:5: phase WORK never leads to done\nw.yaml:8: phase B never leads to done\n" +
+				"w.yaml:11: laps: then: a pass leads from B to next-lap, and must lead to done"},
+		{"requirement", "{use: tests}", "{use: tests, require: [coverage, 'x > 1 %', 'a >= base -']}",
+			"w.yaml:6: phase WORK: gate 1: require: requirement \"coverage\" is not like \"coverage >= 80\", \"findings <= base\" or \"coverage >= base - 5\"\n" +
+				"w.yaml:6: phase WORK: gate 1: require: requirement \"x > 1 %\" is not like \"coverage >= 80\", \"findings <= base\" or \"coverage >= base - 5\"\n" +
+				"w.yaml:6: phase WORK: gate 1: require: requirement \"a >= base -\" is not like \"coverage >= 80\", \"findings <= base\" or \"coverage >= base - 5\""},
+		{"number", "{use: tests}", "{name: t, run: ls, numbers: {a: '(', b: '(a)(b)'}}",
+			"w.yaml:6: phase WORK: gate 1: numbers: a: regular expression \"(\" is not a regular expression: error parsing regexp: missing closing ): `(`\n" +
+				"w.yaml:6: phase WORK: gate 1: numbers: b: regular expression \"(a)(b)\" has more than one group: the group is the number. (?:…) groups without counting"},
 		{"laps without lap", "start: WORK", "start: WORK\nlaps: {}", "w.yaml:4: laps is set, and no phase leads to next-lap"},
 		{"laps", "start: WORK", "start: WORK\nlaps: {agree: anyone, max: 0}",
 			"w.yaml:4: laps: agree must be one of person, auto, not \"anyone\"\n" +

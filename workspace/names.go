@@ -14,7 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // Names finds sessions, checkpoints and branches by the names that people type.
@@ -91,7 +91,7 @@ func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 		hint := ""
 		if _, err := strconv.Atoi(name); err == nil {
 			hint = fmt.Sprintf("checkpoint %s of the current session is @%s; wfs list shows all sessions", name, name)
-		} else if near := workflows.Suggest(string(slug), ids); near != "" {
+		} else if near := spelling.Suggest(string(slug), ids); near != "" {
 			hint = fmt.Sprintf("did you mean %s? wfs list shows all", near)
 		}
 		return "", session.Refuse(session.RefuseNoSession, hint, "no session %q", name)
@@ -237,7 +237,7 @@ func (n *Names) Destination(ctx context.Context, name string) (target session.ID
 	target, err = n.Resolve(ctx, name)
 	if refused, is := errors.AsType[*session.Refusal](err); is && refused.Code == session.RefuseNoSession {
 		hint := refused.Hint
-		if near := workflows.Suggest(name, n.places(ctx, all)); near != "" {
+		if near := spelling.Suggest(name, n.places(ctx, all)); near != "" {
 			hint = "wfs switch " + near
 		}
 		err = session.Refuse(session.RefuseNoSession, hint, "no session or branch %q", name)

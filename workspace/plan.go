@@ -49,7 +49,7 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (tran
 	}
 	config.Installed = c.InstalledAgents(config.Cards)
 	plan, findings := plans.Resolve(w, config, agent)
-	held, more := workflows.ResolveHoldout(o.Holdout, config)
+	held, more := plans.ResolveHoldout(o.Holdout, config)
 	if findings = append(findings, more...); len(findings) > 0 {
 		return b, Wrong(findings)
 	}
@@ -58,7 +58,14 @@ func (c *Config) Plan(settings *workflows.Settings, list Rules, o Pinning) (tran
 	b.Exclude = codec.WithGuard(nil, session.Guard{MaxFileSize: config.MaxFileSize, MaxNewFiles: config.MaxNewFiles})
 	b.PlanText, b.Created.PlanDigest = plans.Encode(plan)
 	b.Created.Budget = o.Budget
-	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.Goal, w.Name, w.Start
+	w = &plan.Workflow
+	b.Created.Goal, b.Created.Workflow, b.Created.Start = o.Goal, w.Name, w.LapStart()
+	if w.Start != w.LapStart() {
+		b.Created.First = w.Start
+	}
+	if to := w.AfterLaps(); to != workflows.Done {
+		b.Created.Then = to
+	}
 	b.Created.Laps, b.Created.Agent = w.Laps != nil, AgentName(&plan.Agent)
 	return b, nil
 }
@@ -140,6 +147,7 @@ func (c *Config) Drift(list Rules, s *session.Session, pinned *workflows.Plan) (
 		return nil, err
 	}
 	settings.Config.Workflow = s.Workflow
+	settings.Config.Autonomy, settings.Config.Complexity = pinned.Autonomy, pinned.Complexity
 	if pinned.Workflow.Laps != nil {
 		settings.Config.Agree = pinned.Workflow.Laps.Agree
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // Paths of files that configure wfs, relative to the work tree.
@@ -97,7 +98,7 @@ func (r Rules) Workflow(name string) (*workflows.Workflow, []byte, error) {
 		if !ok {
 			names := r.WorkflowNames()
 			hint := "wfs workflow list"
-			if near := workflows.Suggest(name, names); near != "" {
+			if near := spelling.Suggest(name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %s?", near)
 			}
 			return nil, nil, session.Refuse(session.RefuseUsage, hint, "no workflow %q; there are: %s", name,

@@ -31,6 +31,7 @@ type Facts struct {
 	RunID       string              // id for the run of the next attempt
 	Started     int                 // attempts that this run has started
 	MaxAttempts int                 // 0: no limit
+	Until       session.PhaseName   // stop when an attempt of this run has passed this phase; "": do not
 	Auto        bool                // agree automatically that all work is done
 	Ignore      bool                // ignore processes of an earlier run that are still alive
 	Stop        string              // id of a request to stop after the current attempt's checkpoint
@@ -181,7 +182,7 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return stop(Blocked(session.BlockRunner, "wfs run", withPrinted(s.LastResult,
 			fmt.Sprintf("%d runs in a row failed and changed nothing: %s", s.Failed, s.Why))...))
 	}
-	if laps := p.Workflow.Laps; laps != nil && len(s.Items) == 0 && s.Lap > maxLaps(laps) {
+	if laps := p.Workflow.Laps; laps != nil && len(s.Items) == 0 && s.Lap > maxLaps(laps) && !items.After(s, s.Lap) {
 		return stop(Blocked(session.BlockLimit, "wfs finish",
 			fmt.Sprintf("%d laps are done, the workflow's maximum", s.Lap-1)))
 	}
@@ -206,6 +207,10 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	if f.MaxAttempts > 0 && f.Started >= f.MaxAttempts {
 		return stop(session.Paused{Why: fmt.Sprintf("stopped after %d %s, as requested", f.Started,
 			safetext.Word(f.Started, "attempt", "attempts"))})
+	}
+	if c := s.Judged(); f.Until != "" && f.Started > 0 && c != nil && c.Phase == f.Until && c.Verdict == session.Pass &&
+		c.Next != c.Phase {
+		return stop(session.Paused{Why: fmt.Sprintf("stopped after %s has passed, as requested", f.Until)})
 	}
 	if w := tooFast(s, p, f); w != nil && runner(ph, p) == "agent" {
 		return do(EffectAgain, append(warn, *w)...)
@@ -285,10 +290,21 @@ func decideOpen(s *session.Session, p *workflows.Plan, f Facts) Decision {
 // LapAfter returns the lap after the current one, 0 when the checklist has no further item. Without a checklist, a
 // workflow that writes no tests has only one lap, because nothing could show that another lap has nothing left to do.
 func LapAfter(s *session.Session, p *workflows.Plan) int {
-	if len(s.Items) > 0 || p.Workflow.Red() == nil {
+	switch {
+	case len(s.Items) > 0 || p.Workflow.Red() == nil:
 		return items.Next(s)
+	case items.After(s, s.Lap): // the work was sent back from a phase after the laps
+		return 0
 	}
 	return s.Lap + 1
+}
+
+// EndLap returns the phase and the lap that follow when the current lap ends.
+func EndLap(s *session.Session, p *workflows.Plan) (session.PhaseName, int) {
+	if lap := LapAfter(s, p); lap > 0 {
+		return p.Workflow.LapStart(), lap
+	}
+	return items.AfterLaps(s, s.Items)
 }
 
 // onlyUnchanged reports whether the attempt fails only because a gate requires a change that the attempt has not made.
@@ -328,7 +344,7 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		d.Progress = d.Step != ""
 	}
 	said := run != nil && run.Done
-	left := run != nil && (run.NothingLeft != "" || idleLap(s)) && p.Workflow.Laps != nil && s.Phase == p.Workflow.Start
+	left := run != nil && (run.NothingLeft != "" || idleLap(s)) && p.Workflow.Laps != nil && s.Phase == p.Workflow.LapStart()
 	if left && (j.Class == session.ClassNothingAdded && len(j.Beside) == 0 || onlyUnchanged(j)) {
 		d.Verdict, d.NothingLeft, d.Shown, d.Progress = session.Pass, true, j.Shown, true
 		return d
@@ -362,12 +378,14 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		d.TooSmall, target = ph.Name, ph.On[workflows.Pass]
 	}
 	d.Next = target
-	if d.LapEnded = target == workflows.NextLap; d.LapEnded {
-		finished := s.Open.Runner == RunnerPerson && !run.Approved // the work was complete before; see judgeAgain
-		d.Next = p.Workflow.Start
-		if d.NextLap = LapAfter(s, p); d.NextLap == 0 || finished {
-			d.Next, d.NextLap = workflows.Done, s.Lap
-		}
+	switch finished := s.Open.Runner == RunnerPerson && !run.Approved; { // the work was complete before; see judgeAgain
+	case target == workflows.NextLap && finished:
+		d.LapEnded, d.Next = true, workflows.Done
+	case target == workflows.NextLap:
+		d.LapEnded = true
+		d.Next, d.NextLap = EndLap(s, p)
+	case s.Lap == 0 && target == p.Workflow.LapStart():
+		d.LapEnded, d.NextLap = true, 1
 	}
 	ph := p.Workflow.Phase(s.Phase)
 	d.Approve = d.Verdict == session.Pass && ph != nil && ph.Approve

@@ -28,7 +28,9 @@ func (h *Finisher) unpassed(c *session.Checkpoint) (list []string) {
 	}
 	approved := func(phase session.PhaseName) bool {
 		return slices.ContainsFunc(items.Approvals(s, &h.Plan.Workflow),
-			func(a items.Approval) bool { return a.Phase == phase && (!s.Laps || a.Lap == c.Lap) })
+			func(a items.Approval) bool {
+				return a.Phase == phase && (!s.Laps || s.Then != "" || a.Lap == 0 || a.Lap == c.Lap)
+			})
 	}
 	for _, ph := range h.Plan.Workflow.Phases {
 		needs := ph.Run.Human || ph.Review != nil || ph.Approve && ph.Name == s.Phase && s.Waiting != nil && s.Waiting.Approve
@@ -106,8 +108,8 @@ func (h *Finisher) inTheWay(ctx context.Context, c *session.Checkpoint) (list []
 // notReached lists the phases from a checkpoint to the end of its lap that have a gate which has not passed on the
 // checkpoint's tree.
 func (h *Finisher) notReached(ctx context.Context, c *session.Checkpoint) (list []string, err error) {
-	w := &h.Plan.Workflow
-	if c.Next == workflows.Done || c.NextLap != c.Lap {
+	s, w := &h.S, &h.Plan.Workflow
+	if c.Next == workflows.Done || c.NextLap != c.Lap && c.Next != s.Then {
 		return nil, nil
 	}
 	gates, err := h.JudgedAt(ctx, c)

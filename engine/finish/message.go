@@ -190,7 +190,7 @@ func (h *Finisher) fullReport(b *strings.Builder, c *session.Checkpoint, gates [
 	s := &h.S
 	laps := ""
 	if s.Laps {
-		laps = fmt.Sprintf("%d %s, ", s.LapsDone(), safetext.Word(s.LapsDone(), "lap", "laps"))
+		laps = fmt.Sprintf("%d %s, ", items.LapsDone(s), safetext.Word(items.LapsDone(s), "lap", "laps"))
 	}
 	fmt.Fprintf(b, "Judged by wfs at checkpoint %d, %s%d %s:\n%s", c.Number, laps, s.Tries,
 		safetext.Word(s.Tries, "attempt", "attempts"), checkpoint.GateTable(gates))

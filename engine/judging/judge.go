@@ -118,6 +118,12 @@ func (h *Judging) Request(ctx context.Context, snap session.Snapshot) (req sessi
 	if req.LapStart.Gates == nil { // the first lap begins at the base
 		req.LapStart = req.Baseline
 	}
+	req.BaseNumbers = map[string]map[string]float64{}
+	if h.S.Base0 != nil {
+		for _, g := range h.S.Base0.Gates {
+			req.BaseNumbers[g.Gate] = g.Numbers
+		}
+	}
 	req.Frozen, req.TestChange = decide.Frozen(&h.S, h.Plan), h.S.TestChange != ""
 	req.Packages = o.Run.Approved && h.S.Last != nil && h.S.Last.Question != nil && h.S.Last.Question.Packages
 	req.Approved = o.Run.Approved && !req.Packages

@@ -165,41 +165,45 @@ func missing(a, b []string) []string {
 // checklist combines the items that are done, the current item, and the open items of the new spec. A lap that has
 // begun keeps its item, unless the new spec drops the item and `leave` allows that. In that case `left` is the dropped
 // item, and a new lap begins. A lap that has not begun takes the first open item.
-func checklist(s *session.Session, open []string, leave bool) (items []string, lap int, phase session.PhaseName,
+func checklist(s *session.Session, open []string, leave bool) (list []string, lap int, phase session.PhaseName,
 	left string) {
 	lap, phase = s.Lap, s.Phase
-	over := s.Phase == workflows.Done
+	over := s.Phase == workflows.Done || items.After(s, s.Lap)
 	done := passed(s)
 	for n := range done {
-		items = append(items, itemOf(s, n+1))
+		list = append(list, itemOf(s, n+1))
 	}
 	green := s.At(s.Current) != nil && s.At(s.Current).Green
 	if s.Laps && begun(s) && !over && lap > done {
 		item := itemOf(s, lap)
 		// there is another item to continue with, or the work ends
-		other := len(missing(open, items)) > 0 || done > 0 && green
+		other := len(missing(open, list)) > 0 || done > 0 && green
 		if leave && other && lap <= len(s.Items) && !slices.Contains(open, item) {
 			left, phase = item, s.Start
 		} else {
-			items = append(items, item)
+			list = append(list, item)
 		}
 	}
-	items = append(items, missing(open, items)...)
+	list = append(list, missing(open, list)...)
 	switch {
 	case len(open) == 0 && len(s.Items) == 0:
 		return nil, lap, phase, "" // there was no checklist, and there still is none
-	case over && len(items) > done: // there is more to do
+	case over && len(list) > done: // there is more to do
 		if s.Laps {
 			lap = done + 1
 		}
-		return items, lap, s.Start, ""
-	case !s.Laps, !over && lap <= done: // all items are worked on at once, or the session came back to an item
-	case !over && len(items) == done && done > 0 && green: // the remaining items were dropped
-		return items, done, workflows.Done, left
-	case !over && len(items) == done && done > 0:
-		return append(items, itemOf(s, lap)), lap, phase, ""
+		return list, lap, s.Start, ""
+	case !s.Laps, !over && lap <= done: // all list are worked on at once, or the session came back to an item
+	case !over && len(list) == done && done > 0 && green: // the remaining list were dropped
+		phase, lap = items.AfterLaps(s, list)
+		if phase == workflows.Done {
+			lap = done
+		}
+		return list, lap, phase, left
+	case !over && len(list) == done && done > 0:
+		return append(list, itemOf(s, lap)), lap, phase, ""
 	}
-	return items, lap, phase, left
+	return list, lap, phase, left
 }
 
 // passed returns how many items at the start of the checklist keep their positions, because work has moved past them:
@@ -207,7 +211,7 @@ func checklist(s *session.Session, open []string, leave bool) (items []string, l
 func passed(s *session.Session) int {
 	n, then := 0, *s
 	if s.Laps {
-		n = s.LapsDone()
+		n = items.LapsDone(s)
 	} else {
 		then.Phase = workflows.Done // count all items that were delivered once, whatever the current phase
 	}

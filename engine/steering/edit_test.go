@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -65,13 +66,13 @@ func TestChecklistLeaves(t *testing.T) {
 		{"no checklist before", session.Session{Created: created(""), Lap: 1, Phase: "GREEN"}, "b",
 			"lap 1, before the checklist existed|b", 1, "GREEN", ""},
 	} {
-		items, lap, phase, left := checklist(&c.s, strings.Fields(c.open), true)
+		list, lap, phase, left := checklist(&c.s, strings.Fields(c.open), true)
 		want := strings.Fields(c.items)
 		if strings.Contains(c.items, "|") {
 			want = strings.Split(c.items, "|")
 		}
-		if !slices.Equal(items, want) || lap != c.lap || phase != c.phase || left != c.left {
-			t.Errorf("%s: %q, lap %d, %s, left %q", c.name, items, lap, phase, left)
+		if !slices.Equal(list, want) || lap != c.lap || phase != c.phase || left != c.left {
+			t.Errorf("%s: %q, lap %d, %s, left %q", c.name, list, lap, phase, left)
 		}
 	}
 }
@@ -93,23 +94,23 @@ func TestChecklistKeeps(t *testing.T) {
 		}
 		s.Checkpoints = []session.Checkpoint{{Green: rapid.Bool().Draw(t, "green")}}
 		open := rapid.SliceOfN(word, 0, 6).Draw(t, "open")
-		items, lap, phase, left := checklist(&s, open, rapid.Bool().Draw(t, "leave"))
-		kept := s.LapsDone()
+		list, lap, phase, left := checklist(&s, open, rapid.Bool().Draw(t, "leave"))
+		kept := items.LapsDone(&s)
 		if begun(&s) && s.Phase != workflows.Done && left == "" {
 			kept++
 		}
 		if left != "" && (slices.Contains(open, left) || !begun(&s) || phase != s.Start && phase != workflows.Done) {
 			t.Fatalf("%v in lap %d (%s): left %q, with %v open", s.Items, s.Lap, s.Phase, left, open)
 		}
-		if len(items) < kept || !slices.Equal(items[:kept], s.Items[:kept]) {
-			t.Fatalf("%v in lap %d (%s) became %v", s.Items, s.Lap, s.Phase, items)
+		if len(list) < kept || !slices.Equal(list[:kept], s.Items[:kept]) {
+			t.Fatalf("%v in lap %d (%s) became %v", s.Items, s.Lap, s.Phase, list)
 		}
-		if left := missing(open, items); len(left) > 0 {
-			t.Fatalf("lost: %v of %v in %v", left, open, items)
+		if left := missing(open, list); len(left) > 0 {
+			t.Fatalf("lost: %v of %v in %v", left, open, list)
 		}
 		after := session.Session{Created: s.Created, Lap: lap, Phase: phase}
-		if after.Items = items; after.LapsDone() != s.LapsDone() {
-			t.Fatalf("%d laps were done, and now %d are: lap %d, %s", s.LapsDone(), after.LapsDone(), lap, phase)
+		if after.Items = list; items.LapsDone(&after) != items.LapsDone(&s) {
+			t.Fatalf("%d laps were done, and now %d are: lap %d, %s", items.LapsDone(&s), items.LapsDone(&after), lap, phase)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // WorkOn reopens work that seemed complete, with a person's note.
@@ -27,7 +28,7 @@ func (h *Steering) BackToWork(why string) session.PhaseMoved {
 	w := &h.Plan.Workflow
 	b := session.PhaseMoved{From: h.S.Phase, To: decide.WorkingPhase(w), Lap: h.S.Lap, Why: why}
 	if w.Laps != nil {
-		b.To, b.NewLap = w.Start, true
+		b.To, b.NewLap = w.LapStart(), true
 		if open := items.Open(&h.S); len(open) > 0 {
 			b.Lap = open[0].Number
 		}
@@ -81,10 +82,10 @@ func (h *Steering) pass(ctx context.Context, why string, anyway bool) error {
 	b := session.PhaseMoved{From: h.S.Phase, To: target, Lap: h.S.Lap, Skip: true, Anyway: anyway,
 		Why: safetext.OneLine(why, 500)}
 	if target == workflows.NextLap {
-		b.NewLap, b.To, b.Lap = true, h.Plan.Workflow.Start, decide.LapAfter(&h.S, h.Plan)
-		if b.Lap == 0 {
-			b.To, b.Lap = workflows.Done, h.S.Lap
-		}
+		b.NewLap = true
+		b.To, b.Lap = decide.EndLap(&h.S, h.Plan)
+	} else if h.S.Lap == 0 && target == h.Plan.Workflow.LapStart() {
+		b.NewLap, b.Lap = true, 1
 	}
 	return h.Lead(ctx, b)
 }
@@ -116,7 +117,7 @@ func (h *Steering) noPhase(name session.PhaseName) error {
 	}
 	r := session.Refuse(session.RefuseUsage, "wfs workflow show "+h.S.Workflow,
 		"workflow %s has no phase %q: %s", h.S.Workflow, name, strings.Join(names, ", "))
-	if near := workflows.Suggest(string(name), names); near != "" {
+	if near := spelling.Suggest(string(name), names); near != "" {
 		r.Hint = "wfs reject --to " + near
 	}
 	return r

@@ -8,6 +8,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workflows/plans"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // otherHoldout reports whether the new plan `is` has other hold-out tests than the plan `was`. These have not run on
@@ -32,9 +33,16 @@ type Repin struct {
 // nothing changes.
 func (h *Steering) PlanRepin(r Repin) (session.Repinned, error) {
 	s, w := &h.S, &r.Plan.Workflow
-	e := session.Repinned{Workflow: w.Name, Start: w.Start, Laps: w.Laps != nil, PlanDigest: r.PlanDigest,
+	e := session.Repinned{Workflow: w.Name, Start: w.LapStart(), Laps: w.Laps != nil, PlanDigest: r.PlanDigest,
 		Agent: r.Agent, AgentTyped: r.AgentTyped,
 		Phase: s.Phase, Changes: plans.Differences(h.Plan, r.Plan)}
+	if to := w.AfterLaps(); to != workflows.Done {
+		e.Then = to
+	}
+	// a breakpoint at which the session waits does not stop any more
+	if old := h.Plan.Workflow.Phase(s.Phase); old != nil && old.Approves != "" && w.Phase(s.Phase) == nil {
+		e.Phase = old.On[workflows.Pass]
+	}
 	if err := h.mayChange(); err != nil {
 		return e, err
 	}
@@ -60,7 +68,7 @@ func (h *Steering) PlanRepin(r Repin) (session.Repinned, error) {
 		for _, p := range w.Phases {
 			names = append(names, string(p.Name))
 		}
-		near := workflows.Suggest(string(e.Phase), names)
+		near := spelling.Suggest(string(e.Phase), names)
 		if near == "" {
 			near = names[0]
 		}

@@ -324,7 +324,7 @@ func refusedPart(line string, agent workflows.Agent) (text string, substitutes b
 		if agent.Card.Decoder == "claude" && substituted.MatchString(singleQuoted.ReplaceAllString(part, "")) {
 			return process.Shown(part), true
 		}
-		if words := (workflows.Command{Shell: part}).Beginning(); text == "" && words != "" && !allowed(words, agent) {
+		if words := Beginning(workflows.Command{Shell: part}); text == "" && words != "" && !allowed(words, agent) {
 			text = words
 		}
 	}

@@ -33,7 +33,7 @@ func always(*session.RunRequest) bool { return true }
 
 // beginsLap reports whether the phase begins a lap. Only such a phase may find that nothing is left to do.
 func beginsLap(r *session.RunRequest) bool {
-	return r.Session.Laps && r.Phase.Name == r.Plan.Workflow.Start
+	return r.Session.Laps && r.Phase.Name == r.Plan.Workflow.LapStart()
 }
 
 // testsAreFixed reports whether the phase may not change tests, because another phase writes them.

@@ -19,6 +19,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 )
 
 // Limits of a brief and of its parts. They leave room for the work itself in the context window of any model.
@@ -205,10 +206,8 @@ func cut(s string, most int) string {
 // Title returns the title of the brief: phase, lap and attempt.
 func (b *brief) Title() string {
 	text := string(b.Req.Phase.Name)
-	if n := len(b.S.Items); b.S.Laps && n > 0 {
-		text += fmt.Sprintf(", lap %d of %d", b.Req.Started.Lap, n)
-	} else if b.S.Laps {
-		text += fmt.Sprintf(", lap %d", b.Req.Started.Lap)
+	if lap := items.LapName(b.S, b.Req.Started.Lap); lap != "" {
+		text += ", " + strings.ReplaceAll(lap, "/", " of ")
 	}
 	return text + fmt.Sprintf(", attempt %d", b.Req.Started.Attempt)
 }

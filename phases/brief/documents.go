@@ -18,7 +18,20 @@ func DocumentPath(id session.ID, document string) string {
 func DocumentsDir(id session.ID) string { return ".workflow/" + string(id) }
 
 func briefDocument(g workflows.Gate, s *session.Session) string {
-	what := fmt.Sprintf("`%s` must be there", name(DocumentPath(s.ID, g.Document)))
+	return fmt.Sprintf("`%s` must be there", name(DocumentPath(s.ID, g.Document))) + briefContent(g, s)
+}
+
+func briefFile(g workflows.Gate, s *session.Session) string {
+	what := "a file must be there that fits " + name(strings.Join(g.File, ", "))
+	if g.Since != "" {
+		what = fmt.Sprintf("a file must have been written since the %s began that fits %s", g.Since,
+			name(strings.Join(g.File, ", ")))
+	}
+	return what + briefContent(g, s)
+}
+
+// briefContent describes what a document or a file must contain.
+func briefContent(g workflows.Gate, s *session.Session) (what string) {
 	if slices.Contains(g.Needs, workflows.NeedTasks) {
 		what += ", with a task list (lines that begin with `- [ ] `)"
 	}
@@ -28,6 +41,12 @@ func briefDocument(g workflows.Gate, s *session.Session) string {
 	if slices.Contains(g.Needs, workflows.NeedTicked) {
 		what += ", with every task ticked (`- [x] `)"
 	}
+	if slices.Contains(g.Needs, workflows.NeedDiagrams) {
+		what += ", with a diagram (a code block that begins with ```mermaid), and each diagram well-formed"
+	}
+	for _, text := range g.Contains {
+		what += fmt.Sprintf(", and contain %q", name(text))
+	}
 	return what
 }
 
@@ -35,6 +54,9 @@ func briefChanges(g workflows.Gate, s *session.Session) string {
 	what := "something other than the specification must have changed"
 	if s.SpecPath == "" {
 		what = "something must have changed"
+	}
+	if g.Since != "" && g.Since != workflows.SincePhase {
+		what += fmt.Sprintf(" since the %s began", g.Since)
 	}
 	if !slices.Equal(g.Changes, []string{"**"}) {
 		what += ", of: " + name(strings.Join(g.Changes, ", "))

@@ -81,6 +81,8 @@ func (b ending) Gates() *gates {
 			switch {
 			case g.Document != "":
 				lines = append(lines, briefDocument(g, b.S))
+			case len(g.File) > 0:
+				lines = append(lines, briefFile(g, b.S))
 			case len(g.Changes) > 0:
 				lines = append(lines, briefChanges(g, b.S))
 			}
@@ -92,7 +94,11 @@ func (b ending) Gates() *gates {
 		if len(g.Paths) > 0 {
 			only = fmt.Sprintf(" (when %s changed, and at the end)", code(g.Paths))
 		}
-		lines = append(lines, fmt.Sprintf("`%s`%s: %s", name(line), only, b.expected(g)))
+		expected := b.expected(g)
+		for _, required := range g.Require {
+			expected += "; " + name(required)
+		}
+		lines = append(lines, fmt.Sprintf("`%s`%s: %s", name(line), only, expected))
 	}
 	if len(lines) == 0 {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 )
 
 // standing has the part of a brief about the progress of the work.
@@ -38,6 +39,7 @@ var outcomes = map[session.Class]string{
 	session.ClassInfraError:      "a check could not run",
 	session.ClassTimeout:         "the tests timed out",
 	session.ClassDocument:        "a document is missing or incomplete",
+	session.ClassNumber:          "a number is not as required",
 	session.ClassUnchanged:       "the required change is missing",
 	session.ClassNotClean:        "it does not pass in a clean checkout",
 	session.ClassHoldout:         "hidden tests fail",
@@ -98,7 +100,7 @@ func (b standing) attempt(c session.Checkpoint) string {
 
 func (b standing) lapsDone() string {
 	done := b.Req.Started.Lap - 1
-	if !b.S.Laps || done < 1 {
+	if done = min(done, max(items.LapsDone(b.S), len(b.S.Items))); !b.S.Laps || done < 1 {
 		return ""
 	}
 	if len(b.S.Items) < done {

@@ -21,6 +21,8 @@ type BaseRun struct {
 	Alone  bool          `json:"alone,omitempty"`
 	Millis int64         `json:"millis"`
 	Tests  session.Tests `json:"tests"`
+	// numbers that the gate read
+	Numbers map[string]float64 `json:"numbers,omitempty"`
 }
 
 // Recall returns the cached run of a gate on a tree; nil if there is none. It ignores a cached run in which a test
@@ -35,7 +37,7 @@ func (j *Rooms) Recall(ctx context.Context, g workflows.Gate, tree session.Tree)
 		return nil
 	}
 	run := &Run{Gate: g, Ended: proc.Exited, Millis: known.Millis, Report: report.New(), Cached: true,
-		Alone: known.Alone}
+		Alone: known.Alone, Numbers: known.Numbers}
 	run.Report.Tests = known.Tests
 	return run
 }
@@ -43,7 +45,8 @@ func (j *Rooms) Recall(ctx context.Context, g workflows.Gate, tree session.Tree)
 // Remember caches a run on a tree if everything passed in it.
 func (j *Rooms) Remember(ctx context.Context, tree session.Tree, run *Run) {
 	if j.Runs != nil && !run.Cached && run.Ran() && run.Exit == 0 && passes(run.Report.Tests) {
-		j.Runs.Write(ctx, run.Gate, tree, BaseRun{Alone: run.Alone, Millis: run.Millis, Tests: run.Report.Tests})
+		j.Runs.Write(ctx, run.Gate, tree, BaseRun{Alone: run.Alone, Millis: run.Millis, Tests: run.Report.Tests,
+			Numbers: run.Numbers})
 	}
 }
 

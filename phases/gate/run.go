@@ -24,6 +24,7 @@ type Run struct {
 	Leads   *session.LeadsBack // set if the gate did not run because it would judge other files
 	Changed string             // an installed file that changed during the run; "" if none
 	setup   string             // the set-up command of the place where it ran; "" if there was none
+	Numbers map[string]float64 // numbers that the gate reads from its output
 	Cached  bool               // set if the result comes from the cache, see BaseRuns
 	Alone   bool               // see BaseRun
 }

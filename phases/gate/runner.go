@@ -20,6 +20,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/measure"
 )
 
 const maxGateLog = 64 << 20 // limit of a gate's log in bytes; parsers read the whole output
@@ -163,6 +164,9 @@ func (x *execution) execute(ctx context.Context) error {
 	}
 	run.Ended, run.Exit, run.Millis, run.started = res.Ended, res.Exit, res.Millis, res.StartError
 	run.printed = x.tail.lines()
+	if len(g.Numbers) > 0 {
+		run.Numbers = measure.Read(g.Numbers, textOf(filepath.Join(x.dir, run.Log)))
+	}
 	if x.Inside != nil && x.Inside.Changed != nil {
 		run.Changed = x.Inside.Changed()
 	}
@@ -171,6 +175,22 @@ func (x *execution) execute(ctx context.Context) error {
 	}
 	return nil
 }
+
+// textOf returns the text of a log, at most its last maxNumbers bytes; "" if it cannot be read.
+func textOf(log string) string {
+	f, err := os.Open(log)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.Size() > maxNumbers {
+		_, _ = f.Seek(-maxNumbers, io.SeekEnd)
+	}
+	text, _ := io.ReadAll(f)
+	return string(text)
+}
+
+const maxNumbers = 16 << 20 // bytes searched for the numbers of a gate
 
 // connect makes the pipes for the output of a run. It removes secrets from the output once, before it passes the
 // output to the log and the parser. Parsers store parts of texts, in which half a secret would not be recognised. The

@@ -35,7 +35,8 @@ func (f Finding) Result(g *gate.Run) session.GateResult {
 		Expect: string(g.Gate.Expect), Verdict: f.Verdict, Class: f.Class,
 		Reason: f.Reason, Exit: g.Exit, Millis: g.Millis, Counts: CountApart(g.Report.Tests, f.Flaky, g.Gate.Name),
 		Failing:  Named(f.Failing),
-		KnownRed: Named(f.KnownRed), Flaky: Named(f.Flaky), Targets: f.targets, Expected: f.Expected, Passing: f.Passing}
+		KnownRed: Named(f.KnownRed), Flaky: Named(f.Flaky), Targets: f.targets, Expected: f.Expected, Passing: f.Passing,
+		Numbers: g.Numbers}
 	if f.Verdict != session.Pass {
 		r.Fingerprint = Fingerprint(f.Class, f.Failing, g.Report.Messages)
 	}

@@ -1,6 +1,9 @@
 package fold
 
-import "github.com/wfs-dev/wfs/session"
+import (
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
+)
 
 // driving folds the start of a `wfs run`. It clears the reason for which the session was blocked.
 func driving(s *session.Session, e session.Event, b session.Driving) {
@@ -8,7 +11,7 @@ func driving(s *session.Session, e session.Event, b session.Driving) {
 		s.Hindered = nil
 	}
 	s.Blocked, s.Why, s.Failed, s.Reworded = nil, "", 0, false
-	s.Drive = &session.Drive{At: e.At.Unix(), Laps: s.LapsDone(), Tries: s.Tries, Refuted: len(s.StillRefuted()),
+	s.Drive = &session.Drive{At: e.At.Unix(), Laps: items.LapsDone(s), Tries: s.Tries, Refuted: len(s.StillRefuted()),
 		Checkpoints: len(s.Checkpoints), Used: s.Used}
 	// the limit is the provider's, so the wait continues
 	if s.Waiting != nil && s.Waiting.Reason == session.WaitLimit && !b.Now {

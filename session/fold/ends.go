@@ -55,6 +55,11 @@ func agreed(s *session.Session, by string) {
 		s.Lap, s.Phase, s.Status = n, s.Start, session.StatusPaused
 		return
 	}
+	if s.Then != "" {
+		s.Phase, s.Lap = items.AfterLaps(s, s.Items)
+		s.Status = session.StatusPaused
+		return
+	}
 	complete(s)
 }
 

@@ -93,6 +93,9 @@ func betweenAttempts(s *session.Session, e session.Event) (bool, error) {
 func created(s *session.Session, e session.Event, b session.Created) error {
 	s.Version, s.Folded, s.Created, s.CreatedAt = session.SessionVersion, session.FoldVersion, b, e.At.Unix()
 	s.Status, s.Phase, s.Lap, s.Current = session.StatusCreated, b.Start, 1, -1
+	if b.First != "" {
+		s.Phase, s.Lap = b.First, 0
+	}
 	if b.Fork == nil {
 		return nil
 	}

@@ -57,8 +57,11 @@ func edited(s *session.Session, b session.Edited) {
 }
 
 func repinned(s *session.Session, b session.Repinned) {
-	s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped = b.Workflow, b.Start, b.Laps, b.PlanDigest,
-		b.Agent, b.AgentTyped
+	s.Workflow, s.Start, s.Then, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped = b.Workflow, b.Start, b.Then, b.Laps,
+		b.PlanDigest, b.Agent, b.AgentTyped
+	if s.Lap == 0 && b.Phase == b.Start { // the new workflow has nothing before its laps
+		s.Lap = 1
+	}
 	// the agent and the gates may be others now, so the counts of the visit do not apply to them
 	s.Visit = session.Visit{Tree: s.Visit.Tree, Recovered: s.Visit.Recovered}
 	if b.Phase != s.Phase {

@@ -112,7 +112,7 @@ func delivers(s *session.Session, n int, way []session.Checkpoint) bool {
 func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 	c := way[len(way)-1]
 	stays := c.Next != workflows.Done && c.NextLap == n
-	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass || c.Lap != n || stays ||
+	if n < 1 || c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass || c.Lap != n || stays ||
 		len(way) > 1 && over(way[len(way)-2], n) { // the lap had ended before: this checkpoint is a later edit
 		return false
 	}

@@ -98,8 +98,8 @@ func Restore(s *session.Session, f session.Former) {
 		s.Items, s.SpecPath, s.SpecDigest = b.Items, b.Path, b.Digest
 	}
 	if b := f.Plan; b != nil {
-		s.Workflow, s.Start, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped, s.Base0 = b.Workflow, b.Start, b.Laps,
-			b.PlanDigest, b.Agent, b.AgentTyped, b.Base0
+		s.Workflow, s.Start, s.Then, s.Laps, s.PlanDigest, s.Agent, s.AgentTyped, s.Base0 = b.Workflow, b.Start,
+			b.Then, b.Laps, b.PlanDigest, b.Agent, b.AgentTyped, b.Base0
 	}
 	if b := f.Stand; b != nil {
 		s.Status, s.Waiting, s.Blocked, s.Why = b.Status, b.Waiting, b.Blocked, b.Why
@@ -124,7 +124,7 @@ func specOf(s *session.Session) session.FormerSpec {
 }
 
 func planOf(s *session.Session) session.FormerPlan {
-	return session.FormerPlan{Workflow: s.Workflow, Start: s.Start, Laps: s.Laps, PlanDigest: s.PlanDigest,
+	return session.FormerPlan{Workflow: s.Workflow, Start: s.Start, Then: s.Then, Laps: s.Laps, PlanDigest: s.PlanDigest,
 		Agent: s.Agent, AgentTyped: s.AgentTyped, Base0: s.Base0}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // resolveAgent returns the agent of a session: the override if there is one, else the configured agent. An override
@@ -61,7 +62,7 @@ func resolveAgents(p *workflows.Plan, c *workflows.Config) []workflows.Finding {
 	return unknown.findings(func(name, phases string) workflows.Finding {
 		return workflows.Findingf("%s: there is no agent %q (%s)\n"+
 			"wfs agent list (it names those that wfs knows; others stand under agents: "+
-			"in the configuration)", phases, name, workflows.Alternatives(name, known))
+			"in the configuration)", phases, name, spelling.Alternatives(name, known))
 	})
 }
 

@@ -56,6 +56,9 @@ func sound(w *workflows.Workflow) error {
 	if w.Phase(w.Start) == nil {
 		return fmt.Errorf("start %q is not a phase", w.Start)
 	}
+	if to := w.AfterLaps(); w.Phase(w.LapStart()) == nil || to == workflows.NextLap || !leads(w, to) {
+		return errors.New("its laps begin or end at a missing phase")
+	}
 	seen := map[workflows.PhaseName]bool{}
 	for _, p := range w.Phases {
 		if seen[p.Name] {

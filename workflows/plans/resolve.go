@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/measure"
+	"github.com/wfs-dev/wfs/workflows/spelling"
 )
 
 // Resolve makes the plan of a session: the workflow with its gates from the configuration, all defaults, the agent, and
@@ -27,17 +29,19 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 	p.Unproven, p.Provide = c.CleanProof == workflows.CleanProofOff, slices.Clone(c.CleanProvide)
 	p.Setup = c.Worktree.Setup
 	if w.Laps != nil {
-		p.Workflow.Laps = &workflows.Laps{Agree: cmp.Or(c.Agree, w.Laps.Agree),
+		p.Workflow.Laps = &workflows.Laps{First: w.Laps.First, Then: w.Laps.Then, Agree: cmp.Or(c.Agree, w.Laps.Agree),
 			Max: cmp.Or(w.Laps.Max, workflows.DefaultMaxLaps)}
 	}
 	p.Workflow.Refactor = cmp.Or(c.Refactor, w.Refactor)
 	p.Workflow.Phases = slices.Clone(w.Phases)
 	var missing grouped
-	var findings []workflows.Finding
+	findings := atComplexity(p, c.Complexity)
 	for i := range p.Workflow.Phases {
 		ph := &p.Workflow.Phases[i]
-		ph.On = maps.Clone(ph.On)
 		ph.Limits = limitsOf(ph.Limits)
+		if name := c.PhaseAgents[string(ph.Name)]; name != "" && ph.Run.Agent {
+			ph.Run.Name = name
+		}
 		findings = append(findings, useGates(ph, c, &missing)...)
 	}
 	findings = slices.Concat(findings, sharedNames(p), resolveAgents(p, c),
@@ -45,11 +49,11 @@ func Resolve(w *workflows.Workflow, c *workflows.Config, agent *workflows.Agent)
 			f := workflows.Findingf("there is no gate %q in .wfs/config.yaml (used in %s)\n"+
 				"run `wfs init`, or write it under gates:",
 				name, phases)
-			if near := workflows.Suggest(name, slices.Sorted(maps.Keys(c.Gates))); near != "" {
+			if near := spelling.Suggest(name, slices.Sorted(maps.Keys(c.Gates))); near != "" {
 				f.Hint = fmt.Sprintf("there is a gate %q: write use: %s", near, near)
 			}
 			return f
-		}), checkPlan(p), checkReviewers(p))
+		}), checkPlan(p), checkReviewers(p), breakpoints(p, cmp.Or(c.Autonomy, workflows.Balanced)))
 	// otherwise a session could get a plan that Decode refuses
 	if err := sound(&p.Workflow); err != nil && len(findings) == 0 {
 		findings = []workflows.Finding{workflows.Findingf(
@@ -71,9 +75,12 @@ func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) (found
 	for _, g := range used {
 		gate, ok := c.Gates[g.Use]
 		if g.Use != workflows.UseAll || ok {
-			if ok {
+			switch {
+			case ok:
 				g = defined(g, gate)
-			} else if g.Use != "" {
+			case g.Optional:
+				continue
+			case g.Use != "":
 				missing.add(g.Use, ph.Name)
 			}
 			ph.Gates = append(ph.Gates, g)
@@ -92,12 +99,15 @@ func useGates(ph *workflows.Phase, c *workflows.Config, missing *grouped) (found
 				"and no gate of the configuration has per-test results\n%s", ph.Name, blindHint))
 		}
 	}
+	if len(used) > 0 && len(ph.Gates) == 0 { // the gates are optional, and there are none
+		ph.Approve = ph.Run.Agent
+	}
 	return found
 }
 
 // defined returns gate `d` of the configuration with the settings that its use `g` in a phase adds.
 func defined(g workflows.Gate, d workflows.Gate) workflows.Gate {
-	d.Name, d.Use, d.Expect = g.Use, "", g.Expect
+	d.Name, d.Use, d.Expect, d.Require = g.Use, "", g.Expect, g.Require
 	if g.Stable > 0 {
 		d.Stable = g.Stable
 	}
@@ -186,6 +196,7 @@ const blindHint = "wfs init --force --test 'COMMAND' --format FORMAT; or take th
 func checkPlan(p *workflows.Plan) []workflows.Finding {
 	var blind grouped
 	var agents []string
+	var unread []workflows.Finding
 	for _, ph := range p.Workflow.Phases {
 		if ph.Run.Agent && ph.Run.Name == "" {
 			agents = append(agents, string(ph.Name))
@@ -194,12 +205,18 @@ func checkPlan(p *workflows.Plan) []workflows.Finding {
 			if g.Use == "" && g.Expect == workflows.ExpectRed && !g.Format.PerTest() {
 				blind.add(g.Name, ph.Name)
 			}
+			for _, text := range g.Require {
+				if r, _ := measure.Parse(text); g.Use == "" && g.Numbers[r.Number] == "" {
+					unread = append(unread, workflows.Findingf("phase %s requires %s, and gate %s reads no such number\n"+
+						"numbers: {%s: 'REGULAR EXPRESSION'} in the gate", ph.Name, text, g.Name, r.Number))
+				}
+			}
 		}
 	}
-	findings := blind.findings(func(gate, phases string) workflows.Finding {
+	findings := append(unread, blind.findings(func(gate, phases string) workflows.Finding {
 		return workflows.Findingf("%s expects red tests from gate %q, and its format %s has no per-test results\n%s",
 			phases, gate, workflows.FormatExit, blindHint)
-	})
+	})...)
 	if f := unfit(&p.Agent, phasesText(agents), p.Workflow.Name); agents != nil && f.Message != "" {
 		findings = append(findings, f)
 	}
@@ -239,7 +256,7 @@ func baseline(phases []workflows.Phase) []workflows.Gate {
 				continue // gates with the same name are equal, see checkGateNames
 			}
 			seen[g.Name] = true
-			g.Expect, g.Stable = "", 0
+			g.Expect, g.Stable, g.Require = "", 0, nil
 			gates = append(gates, g)
 		}
 	}

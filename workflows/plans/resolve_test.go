@@ -42,7 +42,7 @@ func goConfig() *workflows.Config {
 
 func TestBuiltins(t *testing.T) {
 	t.Parallel()
-	if got := workflows.BuiltinNames(); !reflect.DeepEqual(got, []string{"loop", "plan", "reviewed", "tdd"}) {
+	if got := workflows.BuiltinNames(); !reflect.DeepEqual(got, []string{"loop", "nine-step", "plan", "reviewed", "tdd-docs", "tdd"}) {
 		t.Errorf("names: %v", got)
 	}
 	for _, name := range workflows.BuiltinNames() {

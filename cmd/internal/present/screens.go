@@ -55,7 +55,7 @@ func (c report) fact(label, format string, args ...any) {
 func (c report) blocked(head string) {
 	s := c.of.Of
 	at, why, evidence := string(s.Phase), blockedWords[s.Blocked.Reason], s.Blocked.Evidence
-	if lap := s.LapName(s.Lap); lap != "" {
+	if lap := items.LapName(s, s.Lap); lap != "" {
 		at += ", " + lap
 	}
 	if s.Blocked.Reason == session.BlockBreaker && len(evidence) > 0 {

@@ -195,7 +195,7 @@ func TestsOf(s *session.Session) *tests {
 func Describe(s *session.Session) Session {
 	j := Session{
 		Of: s, Version: Version, ID: s.ID, Name: s.ID.Trailer(), Goal: s.Goal, Title: s.Title, Status: s.Status, Why: s.Why,
-		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: s.LapsDone(), Items: len(s.Items),
+		Workflow: s.Workflow, Agent: s.Agent, Phase: s.Phase, Lap: s.Lap, LapsDone: items.LapsDone(s), Items: len(s.Items),
 		Item:       s.Item(),
 		ItemStates: items.States(s), ItemsDone: len(s.Items) - len(items.Open(s)),
 		Attempts: s.Tries, Claims: s.Claims, Refuted: len(s.StillRefuted()), Flaky: s.FlakyTests(), CostUSD: s.CostUSD,
@@ -237,7 +237,7 @@ func StoryOf(d Session, now time.Time) Story {
 		j.Spent.Waited += max(0, min(now.Unix(), w.Until)-s.Spent.Since)
 	}
 	if d := s.Drive; d != nil {
-		j.LastRun = &LastRun{At: unix(d.At).UTC(), Laps: s.LapsDone() - d.Laps, Attempts: s.Tries - d.Tries,
+		j.LastRun = &LastRun{At: unix(d.At).UTC(), Laps: items.LapsDone(s) - d.Laps, Attempts: s.Tries - d.Tries,
 			Refuted: max(0, j.Refuted-d.Refuted), Checkpoints: len(s.Checkpoints) - d.Checkpoints, Used: s.Used.Minus(d.Used)}
 		if d.Ended > 0 && j.Driver == nil {
 			at := unix(d.Ended).UTC()

@@ -58,7 +58,7 @@ func Stands(s *session.Session) string {
 	if s.Status == session.StatusCreated {
 		line = "created, to begin with " + string(s.Phase)
 	}
-	if lap := s.LapName(s.Lap); lap != "" {
+	if lap := items.LapName(s, s.Lap); lap != "" {
 		line += ", " + lap
 	}
 	n := s.Visit.Attempts

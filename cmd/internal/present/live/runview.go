@@ -10,6 +10,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -111,7 +112,7 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 
 // stands updates the data from the session's state.
 func (s *viewing) stands(now *session.Session) {
-	lap := now.LapName(now.Lap)
+	lap := items.LapName(now, now.Lap)
 	if now.Phase != s.phase || lap != s.lap {
 		s.tested = s.tested && lap == s.lap
 	}

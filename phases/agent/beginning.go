@@ -1,8 +1,10 @@
-package workflows
+package agent
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // launchers are programs and subcommands that run the command in their arguments. Permitting one of them alone, or with
@@ -14,9 +16,9 @@ var launchers = []string{"node", "python", "python3", "ruby", "php", "perl", "sh
 // Beginning returns the first words of a command that identify the program and its action: "go test" for `go test -json
 // ./...`, "python3 -m pytest". An agent can be permitted to run every command that begins so. It returns "" if these
 // words would permit everything.
-func (c Command) Beginning() string {
+func Beginning(c workflows.Command) string {
 	var out []string
-	for _, w := range c.words() {
+	for _, w := range words(c) {
 		if strings.ContainsAny(w, "$\"'`\\&|;<>(){}*?[]#~!,:") || strings.Contains(w, "...") {
 			break
 		}
@@ -38,7 +40,7 @@ func saysNothing(words []string) bool {
 
 // words returns the words of a command, without variable assignments at the start and without the options of git
 // itself.
-func (c Command) words() []string {
+func words(c workflows.Command) []string {
 	fields := c.Argv
 	if c.Shell != "" {
 		fields = strings.Fields(c.Shell)

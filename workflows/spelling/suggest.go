@@ -1,4 +1,4 @@
-package workflows
+package spelling
 
 import (
 	"fmt"

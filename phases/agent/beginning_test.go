@@ -1,7 +1,9 @@
-package workflows
+package agent
 
 import (
 	"testing"
+
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // The allowed beginning names a program and its action, and never an interpreter alone.
@@ -16,11 +18,11 @@ func TestBeginning(t *testing.T) {
 		"CI=true npx --no-install vitest --run": "npx --no-install vitest", "bash -lc 'go test'": "", "npx --yes": "",
 		"node --experimental-vm-modules node_modules/.bin/jest": "node --experimental-vm-modules node_modules/.bin/jest",
 	} {
-		if got := (Command{Shell: command}).Beginning(); got != want {
+		if got := Beginning(workflows.Command{Shell: command}); got != want {
 			t.Errorf("%q: %q, want %q", command, got, want)
 		}
 	}
-	if got := (Command{Argv: []string{"go", "test", "./..."}}).Beginning(); got != "go test" {
+	if got := Beginning(workflows.Command{Argv: []string{"go", "test", "./..."}}); got != "go test" {
 		t.Error(got)
 	}
 }
