@@ -262,7 +262,7 @@ w.yaml:7: phase WORK: limits: same-failure must be a whole number from 1 to 1000
 				"w.yaml:4: laps is set, and no phase leads to next-lap"},
 		{"after the laps comes a lap", "{pass: done}", "{pass: next-lap}\n  B:\n    gates: [{use: tests}]\n    on: {pass: WORK}\n" +
 			"laps: {then: B}", "w.yaml:5: phase WORK never leads to done\nw.yaml:8: phase B never leads to done\n" +
-				"w.yaml:11: laps: then: a pass leads from B to next-lap, and must lead to done"},
+			"w.yaml:11: laps: then: a pass leads from B to next-lap, and must lead to done"},
 		{"requirement", "{use: tests}", "{use: tests, require: [coverage, 'x > 1 %', 'a >= base -']}",
 			"w.yaml:6: phase WORK: gate 1: require: requirement \"coverage\" is not like \"coverage >= 80\", \"findings <= base\" or \"coverage >= base - 5\"\n" +
 				"w.yaml:6: phase WORK: gate 1: require: requirement \"x > 1 %\" is not like \"coverage >= 80\", \"findings <= base\" or \"coverage >= base - 5\"\n" +
