@@ -180,9 +180,9 @@ func (j *Judge) judgeFiles(ctx context.Context, g workflows.Gate, r session.Judg
 		}
 	}
 	f := verdict.Finding{Verdict: session.Fail, Class: session.ClassDocument,
-		Reason: "there is no file " + strings.Join(g.File, ", ")}
+		Reason: "there is no file " + strings.Join(g.File, " or ")}
 	if g.Since != "" {
-		f.Reason = fmt.Sprintf("no file %s was written since the %s began", strings.Join(g.File, ", "), g.Since)
+		f.Reason = fmt.Sprintf("no file %s was written since the %s began", strings.Join(g.File, " or "), g.Since)
 	}
 	for _, path := range paths {
 		if !gate.MatchAny(g.File, path) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -99,7 +100,7 @@ func budget(s *session.Session, p *workflows.Plan, f Facts) (warn []session.Body
 		for _, l := range scope.Lines() {
 			what := scope.Name
 			if what == "phase" {
-				what = fmt.Sprintf("phase %s, lap %d", s.Phase, s.Lap)
+				what = strings.TrimSuffix(fmt.Sprintf("phase %s, %s", s.Phase, items.LapName(s, s.Lap)), ", ")
 			}
 			key := strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %g", scope.Name, scope.Of, l.What, l.Cap)), " ")
 			switch {

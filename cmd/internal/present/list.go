@@ -39,9 +39,9 @@ func (c *Screen) List(list []Session) {
 			at = fmt.Sprintf("%d/%d", s.ItemsDone, s.Items)
 		case s.Status == session.StatusCompleted || s.Status.Final() || s.Status == Unreadable:
 			at = "-"
-		case s.Items > 0:
-			at = fmt.Sprintf("%s %d/%d", s.Phase, min(s.Lap, s.Items), s.Items)
-		case s.Lap > 0:
+		case s.Items > 0 && s.Lap > 0 && s.Lap <= s.Items:
+			at = fmt.Sprintf("%s %d/%d", s.Phase, s.Lap, s.Items)
+		case s.Items == 0 && s.Lap > 0:
 			at = fmt.Sprintf("%s lap %d", s.Phase, s.Lap)
 		}
 		goal := cmp.Or(s.Title, s.Goal)

@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -185,8 +186,8 @@ func (p *Progress) attempt(s *session.Session, phase session.PhaseName, attempt 
 		what := s.Headline()
 		if item := s.Item(); item != "" && s.Laps {
 			what = fmt.Sprintf("item %d of %d: %s", s.Lap, len(s.Items), item)
-		} else if s.Laps {
-			what = fmt.Sprintf("lap %d: %s", s.Lap, what)
+		} else if lap := items.LapName(s, s.Lap); lap != "" {
+			what = lap + ": " + what
 		} else if n := len(s.Items); n > 0 {
 			what = present.N(n, "item") + ": " + safetext.First(s.Items, 5, "; ")
 		}
