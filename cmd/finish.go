@@ -31,9 +31,10 @@ type finishJSON struct {
 	keptJSON
 	baseJSON
 	// files in the commit that were uncommitted before the session
-	Carried []string `json:"carried,omitempty"`
-	Agreed  bool     `json:"agreed,omitempty"`         // handing over counted as approval of the work
-	Stayed  string   `json:"documents_stay,omitempty"` // why wfs could not remove the session's documents
+	Carried   []string `json:"carried,omitempty"`
+	Forgotten int64    `json:"forgotten,omitempty"`      // operation that deleted the session
+	Agreed    bool     `json:"agreed,omitempty"`         // handing over counted as approval of the work
+	Stayed    string   `json:"documents_stay,omitempty"` // why wfs could not remove the session's documents
 }
 
 // baseJSON says whether the handed-over commit can be merged into the base branch.
@@ -73,8 +74,10 @@ func (a *finishVerb) sayBase(ref string, b baseJSON) {
 
 type finishVerb struct {
 	*app
-	o   finish.Options
-	dry bool
+	o      finish.Options
+	dry    bool
+	forget bool
+	chosen func() bool // whether --forget was typed
 }
 
 func (a *finishVerb) command() *cobra.Command {
@@ -99,6 +102,8 @@ refused. --anyway WHY hands it over anyway; the commit says what is not done, an
 	f.BoolVar(&o.Unproven, "unproven", false, "hand over even if a clean checkout or the hold-out tests fail")
 	f.StringVar(&o.Anyway, "anyway", "", "hand over less than the goal; the commit says `why`")
 	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what you had not committed before the session")
+	f.BoolVar(&a.forget, "forget", false, "then delete the session, as wfs delete does; --forget=false keeps a temporary one")
+	a.chosen = func() bool { return f.Changed("forget") }
 	dryFlag(c, &a.dry)
 	return c
 }
@@ -117,6 +122,9 @@ func (a *finishVerb) run(ctx context.Context, args []string) error {
 	h, err := a.HoldAndTake(ctx, "wfs finish", id)
 	if err != nil {
 		return err
+	}
+	if !a.chosen() {
+		a.forget = h.S.Temporary
 	}
 	a.Engine.Works.(*works).report = func(line string) { a.note("    %s", line) }
 	f, op, err := h.Finish(ctx, a.o)
@@ -180,6 +188,13 @@ func (a *finishVerb) fill(ctx context.Context, id session.ID) error {
 func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finished, op int64) error {
 	s := &h.S
 	j := a.handedOver(ctx, h, f, op)
+	var err error
+	if a.forget {
+		j.Forgotten, err = a.forgetSession(ctx, h)
+	}
+	if err != nil {
+		a.note("the session is kept: %v", err)
+	}
 	if a.json {
 		return a.answer(j)
 	}
@@ -207,6 +222,9 @@ func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finishe
 	a.env.Proved(j.Proof, j.Holdout)
 	a.sayIgnoredBefore(ctx, s)
 	a.sayParked(ctx, s.BaseRef, f.Branch)
+	if j.Forgotten > 0 {
+		a.out("the session is deleted; to bring it back: wfs delete --restore %s", s.ID)
+	}
 	if a.Repo.Worktree() != "main" {
 		a.out("its work tree stays; to remove it: %s", a.fromMain(ctx, "wfs delete --worktree "+string(s.ID)))
 	}
@@ -215,6 +233,15 @@ func (a *finishVerb) say(ctx context.Context, h *engine.Hand, f *session.Finishe
 		a.out("next: %s", j.Push)
 	}
 	return nil
+}
+
+// forgetSession deletes a session whose work was just handed over. It returns the number of the operation.
+func (a *finishVerb) forgetSession(ctx context.Context, h *engine.Hand) (int64, error) {
+	d := &deleteVerb{app: a.app}
+	if _, err := d.mayGo(ctx, &h.S); err != nil {
+		return 0, err
+	}
+	return h.Delete(ctx, fmt.Sprintf("delete %s, whose work is handed over", h.ID), 0)
 }
 
 // handedOver collects the facts about a handover for --json and for say.

@@ -25,6 +25,7 @@ type newOptions struct {
 	worktree                          bool // use a work tree of its own
 	yes                               bool // trust the current files below .wfs/
 	runs                              bool // wfs start: a run follows
+	temporary                         bool // deleted once its work is handed over
 	another                           bool // even if an unfinished session has the same spec
 	dir                               string
 
@@ -104,6 +105,7 @@ func newFlags(c *cobra.Command, o *newOptions) {
 	f.StringVar(&o.agent, "agent", "", "the agent: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&o.spec, "spec", "", "`file` with the specification")
 	f.BoolVarP(&o.yes, "yes", "y", false, "run the commands of this repository without asking, as wfs trust --yes does")
+	f.BoolVar(&o.temporary, "temporary", false, "delete the session once its work is handed over")
 	f.BoolVar(&o.another, "again", false, "create another session with a spec that a session already has")
 	f.StringVar(&o.from, "from", "",
 		"start from this `ref` (default: HEAD; on a session's branch, the branch that session came from)")

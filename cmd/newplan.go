@@ -42,6 +42,7 @@ func (n *newborn) pin(ctx context.Context) error {
 	if n.b, err = n.Plan(n.settings, list, o.pinning()); err != nil {
 		return err
 	}
+	n.b.Created.Temporary = o.temporary
 	n.notePlan(ctx)
 	if err := n.ReadSpec(ctx, &n.b, o.spec); err != nil {
 		return err

@@ -97,7 +97,11 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 	if a.dry {
 		return a.preview(ctx, next)
 	}
-	ops, back, err := a.standing(ctx, next)
+	ops, err := a.standing(ctx, next)
+	if err != nil {
+		return err
+	}
+	all, err := a.Repo.Ops(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,7 +110,8 @@ func (a *undoVerb) run(ctx context.Context, args []string) error {
 	for _, op := range ops {
 		var r *transition.Relocated
 		var put bool
-		if back {
+		back, err := transition.Undeletes(all, op) // the operation deleted a session
+		if err == nil && back {
 			r, err = a.Engine.UndoDelete(ctx, op)
 		}
 		if err == nil {
@@ -169,14 +174,13 @@ func (a *undoVerb) preview(ctx context.Context, next func(context.Context) ([]se
 	return preview{a.app, ops[0].Session}.say(p, baseJSON{})
 }
 
-// standing returns the operations that the next undo or redo reverts, and locks their sessions. `back` reports whether
-// they restore a deleted session. If a killed command has left an operation unfinished, standing first completes it,
-// because that may then be the operation to undo.
+// standing returns the operations that the next undo or redo reverts, and locks their sessions. If a killed command has
+// left an operation unfinished, standing first completes it, because that may then be the operation to undo.
 func (a *undoVerb) standing(ctx context.Context,
-	next func(context.Context) ([]session.Op, error)) (ops []session.Op, back bool, err error) {
+	next func(context.Context) ([]session.Op, error)) ([]session.Op, error) {
 	cur, err := a.Current(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	taken := map[session.ID]bool{"": true}
 	for {
@@ -187,13 +191,11 @@ func (a *undoVerb) standing(ctx context.Context,
 		case err != nil:
 		case errors.As(nothing, &none): // completing it may log an operation
 			about = ops[:min(1, len(ops))]
-		case nothing == nil:
-			back, err = transition.Undeletes(ops, about[0])
-		default:
+		case nothing != nil:
 			err = nothing
 		}
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		ids := []session.ID{cur}
 		for _, op := range about {
@@ -202,24 +204,24 @@ func (a *undoVerb) standing(ctx context.Context,
 		slices.Sort(ids)
 		ids = slices.DeleteFunc(slices.Compact(ids), func(id session.ID) bool { return taken[id] })
 		if len(ids) == 0 && nothing != nil {
-			return nil, false, a.damagedLog(ctx, nothing)
+			return nil, a.damagedLog(ctx, nothing)
 		}
 		if len(ids) == 0 {
-			return about, back, nil
+			return about, nil
 		}
 		if err := a.Hold(a.name(), slices.Clone(ids)...); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		for _, id := range ids {
 			taken[id] = true
 			if tip, err := a.Repo.Ref(ctx, session.LedgerOf(id)); err != nil || tip == "" { // the session was deleted
 				if err != nil {
-					return nil, false, err
+					return nil, err
 				}
 				continue
 			}
 			if _, err := a.Take(ctx, id); err != nil {
-				return nil, false, err
+				return nil, err
 			}
 		}
 	}

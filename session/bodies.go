@@ -94,6 +94,8 @@ type Created struct {
 	Agent      string    `json:"agent"`          // name of the agent, for people
 	// the agent was named on the command line of `wfs new`, not by the configuration
 	AgentTyped bool `json:"agent_typed,omitempty"`
+	// the session is deleted once its work is handed over
+	Temporary bool `json:"temporary,omitempty"`
 	// branch that the session was created from, if any (ref)
 	BaseRef string `json:"base_ref,omitempty"`
 	// commit that the session's work begins at, and the parent of the commit that `finish` makes
