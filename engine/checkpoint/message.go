@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows/measure"
 )
 
 // Paths returns the paths of the first five changes in one line, and how many more there are.
@@ -75,6 +76,9 @@ func GateTable(gates []session.GateResult) string {
 			if n.Flaky > 0 {
 				fmt.Fprintf(&b, ", %d flaky", n.Flaky)
 			}
+		}
+		if numbers := measure.List(g.Numbers); numbers != "" {
+			b.WriteString(", " + numbers)
 		}
 		if g.TestsOf != nil {
 			fmt.Fprintf(&b, ", with the tests of checkpoint %d", *g.TestsOf)

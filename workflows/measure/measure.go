@@ -3,7 +3,9 @@ package measure
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,6 +98,15 @@ func (r Requirement) Lacks(now, base map[string]float64) string {
 		return ""
 	}
 	return fmt.Sprintf("%s is %s, and must be %s %s", r.Number, Text(n), r.op, Text(least))
+}
+
+// List returns numbers with their names, such as "coverage 81.5, findings 3"; "" for none.
+func List(numbers map[string]float64) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		all = append(all, name+" "+Text(numbers[name]))
+	}
+	return strings.Join(all, ", ")
 }
 
 // Text formats a number without needless digits.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/measure"
 )
 
 // GateLine returns a gate's name, result and duration in one line.
@@ -36,6 +37,9 @@ func GateSays(g session.GateResult) Styled {
 		text = "passed"
 	default:
 		text = g.Reason
+	}
+	if numbers := measure.List(g.Numbers); numbers != "" && g.Class != session.ClassNumber {
+		text += ", " + numbers
 	}
 	if g.TestsOf != nil {
 		text += fmt.Sprintf(", with the tests of @%d", *g.TestsOf)
