@@ -14,8 +14,15 @@ import (
 	"github.com/wfs-dev/wfs/workflows"
 )
 
-// WorkingPhase returns the last phase in which an agent works and does not review, or the first phase if there is none.
+// WorkingPhase returns the phase in which completed work goes on that a person sends back: the one to which the last
+// review sends it back, or the last one in which an agent works and does not review, or the first phase.
 func WorkingPhase(w *workflows.Workflow) session.PhaseName {
+	for _, ph := range slices.Backward(w.Phases) {
+		to := w.Phase(ph.On[workflows.Fail])
+		if (ph.Review != nil || ph.Run.Human && ph.Approves == "") && to != nil && to.Name != ph.Name && to.Run.Agent {
+			return to.Name
+		}
+	}
 	for _, ph := range slices.Backward(w.Phases) {
 		if ph.Run.Agent && ph.Review == nil {
 			return ph.Name

@@ -39,8 +39,12 @@ func Diagram(w *workflows.Workflow, graphviz bool) string {
 		case workflows.Done:
 			arrow(from, end, verdict)
 		case workflows.NextLap:
-			arrow(from, string(w.Start), verdict+", next lap")
-			arrow(from, end, verdict+", nothing left")
+			arrow(from, string(w.LapStart()), verdict+", next lap")
+			then := end
+			if to := w.AfterLaps(); to != workflows.Done {
+				then = string(to)
+			}
+			arrow(from, then, verdict+", nothing left")
 		default:
 			arrow(from, string(t.To), verdict)
 		}
