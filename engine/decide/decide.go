@@ -404,7 +404,7 @@ func Completes(s *session.Session, p *workflows.Plan, j session.Judgement) bool 
 	open, after := *s.Open, *s
 	open.Judgement, after.Open = &j, &open
 	d := conclude(&after, p)
-	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && items.Next(s) == 0)
+	return d.Verdict == session.Pass && (d.Next == workflows.Done || d.NothingLeft && items.Next(s) == 0 && s.Then == "")
 }
 
 // failedElsewhere returns the phase that repairs the work when the first failed gate belongs to another phase than the

@@ -18,8 +18,14 @@ func (h *Judging) judgeRest(ctx context.Context, req session.JudgeRequest, j ses
 	}
 	rest := slices.DeleteFunc(slices.Clone(h.Plan.Baseline), func(g workflows.Gate) bool { return !decide.Waits(g) })
 	rest = slices.DeleteFunc(append(rest, passedBefore(&h.S, h.Plan)...), func(g workflows.Gate) bool {
-		return slices.ContainsFunc(j.Gates, func(r session.GateResult) bool { return r.Gate == g.Name })
+		ran := slices.ContainsFunc(j.Gates, func(r session.GateResult) bool { return r.Gate == g.Name })
+		asked := slices.ContainsFunc(req.Phase.Gates, func(own workflows.Gate) bool {
+			return own.Name == g.Name && slices.Equal(own.Require, g.Require)
+		})
+		return ran && (len(g.Require) == 0 || asked)
 	})
+	// with its requirements, if a phase has any
+	slices.SortStableFunc(rest, func(a, b workflows.Gate) int { return len(b.Require) - len(a.Require) })
 	rest = unique(rest)
 	if len(rest) == 0 {
 		return j, nil
@@ -56,7 +62,8 @@ func passedBefore(s *session.Session, p *workflows.Plan) []workflows.Gate {
 			continue
 		}
 		for _, g := range ph.Gates {
-			if g.Expect != workflows.ExpectRed && len(g.Changes) == 0 {
+			since := g.Since != "" && g.Since != workflows.SinceSession
+			if g.Expect != workflows.ExpectRed && len(g.Changes) == 0 && !since {
 				gates = append(gates, g)
 			}
 		}
