@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
-	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -126,7 +124,7 @@ func (a *setup) usualCommands() []string {
 			add(p.Gate.Run.Beginning())
 		}
 	}
-	for _, group := range detect.Projects(a.Repo.Root(), os.ReadFile) {
+	for _, group := range a.Projects() {
 		add(group[0].Tools...)
 	}
 	return slices.DeleteFunc(commands, func(c string) bool { // permitting a command permits all that begin with it
