@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/phases/trial"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
@@ -25,6 +27,7 @@ type initJSON struct {
 	Red      []session.TestID    `json:"red,omitempty"`
 	Flaky    []session.TestID    `json:"flaky,omitempty"`
 	Clean    *initClean          `json:"clean,omitempty"`
+	Unused   *trial.Unused       `json:"unused,omitempty"` // set if the tests do not use the code of this checkout
 	Needs    string              `json:"needs,omitempty"`
 	Failed   []string            `json:"failed,omitempty"` // commands that cannot run here, or fail already
 	Agent    string              `json:"agent,omitempty"`
@@ -38,6 +41,7 @@ type initGate struct {
 	Gate   workflows.Gate     `json:"gate"`
 	Result session.GateResult `json:"result"`
 	Clean  *initClean         `json:"clean,omitempty"`
+	Unused *trial.Unused      `json:"unused,omitempty"`
 
 	base  session.Baseline
 	needs string
@@ -46,6 +50,7 @@ type initGate struct {
 // initOptions are the flags of `wfs init`.
 type initOptions struct {
 	test, format string
+	timeout      time.Duration
 	force, yes   bool
 	agent        string
 	allow        []string
@@ -67,10 +72,11 @@ like. .wfs/local.yaml has your agent and what it may run; it is yours alone, and
 changed.
 
 Passing tests run once, in a clean checkout if that shows all there is to know. The next wfs start uses the
-result. What "npm test", "make test", tox or Composer's script runs besides the tests, such as a linter, becomes
+result. If a test mentions the project's code, the tests run once more with that code made invalid, in a clean
+checkout: if they pass anyway, they use a copy that is installed elsewhere, and init says so. What "npm test", "make test", tox or Composer's script runs besides the tests, such as a linter, becomes
 a gate of its own, unless it fails already. In a repository of several projects each gets a gate, which runs
 when its files change, and once more when the work is complete. If a command cannot run, the next likely one is
-tried. If the results have no test names, or nothing is found, the workflow is loop: work until every gate
+tried; programs that are not installed are not. If the results have no test names, or nothing is found, the workflow is loop: work until every gate
 passes and every item is done, or you approve it.
 
 The agent may edit files, run the tests and the usual tools of what was found (go, npm, cargo, …), and read; git
@@ -85,6 +91,7 @@ It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn,
 		Example: `  wfs init
   wfs init --yes
   wfs init --test none
+  wfs init --timeout 40m
   wfs init --test 'go test -json ./...' --format go-test-json
   wfs init --agent claude --allow tests --allow 'go vet'
   wfs init --test 'pytest --junitxml="$WFS_REPORT"' --format junit`,
@@ -93,6 +100,8 @@ It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn,
 	}
 	c.Flags().StringVar(&o.test, "test", "", "the test `command`, instead of a proposal, or none")
 	c.Flags().StringVar(&o.format, "format", "", "what it reports: "+workflows.FormatNames())
+	c.Flags().DurationVar(&o.timeout, "timeout", workflows.DefaultGateTimeout,
+		"time limit of a test command, such as 40m; the gate gets it too, or five times what the tests took")
 	c.Flags().StringVar(&o.agent, "agent", "", "the agent: a `name` (wfs agent list), a command, or none")
 	c.Flags().StringArrayVar(&o.allow, "allow", nil,
 		"a `command` that the agent may run by itself, and no other; tests: the test command; none (may be repeated)")
@@ -102,6 +111,9 @@ It knows Go, Node (node --test, Vitest, Jest, Mocha, AVA, tape; npm, pnpm, yarn,
 }
 
 func (a *initVerb) run(ctx context.Context, _ []string) error {
+	if a.o.timeout <= 0 {
+		return usage("wfs init --timeout 40m", "--timeout %s: it must be more than 0", a.o.timeout)
+	}
 	if err := a.Suits(ctx); err != nil {
 		return err
 	}

@@ -88,19 +88,13 @@ func baseName(s *session.Session) string {
 }
 
 func (a *newborn) sayBaseline(b *session.Baseline) {
-	var red []session.TestID
 	for _, g := range b.Gates {
 		cached := ""
 		if g.Cached {
 			cached = " (cached)"
 		}
 		a.out("%s before: %s%s", g.Gate, present.BaseText(g), cached)
-		if g.Counts.Total() > 0 {
-			red = append(red, g.KnownRed...)
-		}
-	}
-	if len(red) > 0 {
-		a.out("  already failing before this session; ignored: %s", safetext.First(red, 5, ", "))
+		sayRed(a.out, g)
 	}
 	if b.Holdout != nil {
 		a.out("%s", present.HoldoutBaseLine(b.Holdout))

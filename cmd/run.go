@@ -166,7 +166,11 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 	if !a.detached { // a detached run's output is stored in the repository
 		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
 		if p.Much != live.Quiet {
-			p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops it, and keeps what is there")
+			if p.View = live.ShowRun(&a.env.Screen, "Ctrl-C stops it, and keeps what is there"); p.View == nil && !a.json {
+				var end func()
+				p.Does, end = live.ShowDoing(&a.env.Screen)
+				defer end()
+			}
 		}
 	}
 	if p.View != nil {

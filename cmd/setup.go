@@ -44,7 +44,7 @@ func (n *newborn) configured(ctx context.Context) error {
 	}
 	settings, err := n.Settings(list)
 	if err != nil || list.Find(workspace.ConfigPath) != nil || len(settings.Config.Gates) > 0 ||
-		len(detect.Projects(n.Repo.Root(), os.ReadFile)) == 0 {
+		len(n.Projects()) == 0 {
 		return err
 	}
 	if !n.o.yes && !n.asksHere() {
@@ -52,7 +52,8 @@ func (n *newborn) configured(ctx context.Context) error {
 	}
 	n.note("no %s yet; wfs init writes it:", workspace.ConfigPath)
 	_, err = (&setup{app: n.app, command: "wfs new", say: n.note,
-		o: initOptions{yes: n.o.yes, agent: n.o.agent, typed: n.o.agent != ""}}).configure(ctx)
+		o: initOptions{yes: n.o.yes, agent: n.o.agent, typed: n.o.agent != "",
+			timeout: workflows.DefaultGateTimeout}}).configure(ctx)
 	return err
 }
 
@@ -86,7 +87,7 @@ func (a *setup) configure(ctx context.Context) (*initJSON, error) {
 		return nil, err
 	}
 	for _, g := range a.found {
-		a.sayTried(g)
+		a.sayTried(ctx, g)
 	}
 	for _, f := range a.failed {
 		a.say("  %-8s %s", "left out", f)
@@ -104,7 +105,7 @@ func (a *setup) propose() error {
 	case noAgent:
 		return nil
 	case "":
-		a.list = detect.Projects(a.Repo.Root(), os.ReadFile)
+		a.list = a.Projects()
 		return nil
 	}
 	f := workflows.Format(a.o.format)
@@ -221,6 +222,7 @@ func (a *setup) tryAll(ctx context.Context) error {
 	a.provideFor(ctx, ignored, gates)
 	for i := range a.found {
 		a.found[i].Clean = a.tryClean(ctx, a.found[i])
+		a.found[i].Unused = a.tryUnused(ctx, a.found[i])
 	}
 	return ctx.Err()
 }
@@ -240,7 +242,7 @@ func (a *setup) tryGroup(ctx context.Context, group []detect.Proposal, further b
 		a.leaveOut(p.Gate, "there is no test yet")
 		return nil
 	}
-	a.found = append(a.found, tried(p.Gate, base, p.Needs))
+	a.found = append(a.found, tried(p.Gate, base, p.Needs, a.o.timeout))
 	for _, g := range p.Beyond {
 		if err := a.tryBeyond(ctx, g); err != nil {
 			return err
@@ -272,7 +274,7 @@ func (a *setup) tryBeyond(ctx context.Context, g workflows.Gate) error {
 	base, err := a.tryGate(ctx, clean)
 	if err == nil && base.Gates[0].Exit == 0 {
 		g = clean
-	} else if ctx.Err() == nil {
+	} else if ctx.Err() == nil && !errors.As(err, new(*phases.TimeoutError)) {
 		base, err = a.tryGate(ctx, g)
 	}
 	switch {
@@ -283,13 +285,13 @@ func (a *setup) tryBeyond(ctx context.Context, g workflows.Gate) error {
 	case base.Gates[0].Exit != 0:
 		a.leaveOut(g, fmt.Sprintf("already failing: exit code %d", base.Gates[0].Exit))
 	default:
-		a.found = append(a.found, tried(g, base, ""))
+		a.found = append(a.found, tried(g, base, "", a.o.timeout))
 	}
 	return nil
 }
 
-func tried(g workflows.Gate, base session.Baseline, needs string) initGate {
-	g.Timeout = gateTimeout(base.Gates[0].Millis)
+func tried(g workflows.Gate, base session.Baseline, needs string, timeout time.Duration) initGate {
+	g.Timeout = max(timeout, gateTimeout(base.Gates[0].Millis))
 	return initGate{Gate: g, Result: base.Gates[0], base: base, needs: needs}
 }
 
@@ -317,6 +319,9 @@ func (a *setup) try(ctx context.Context, list []detect.Proposal) (detect.Proposa
 			return p, base, ctx.Err()
 		case errors.As(err, new(*phases.ChangedTreeError)):
 			return p, base, session.Refuse(session.RefuseBaseline, changedHint, "%v", err)
+		case errors.As(err, new(*phases.TimeoutError)):
+			return p, base, session.Refuse(session.RefuseBaseline,
+				fmt.Sprintf("wfs init --timeout %dm", (4*a.o.timeout+time.Minute-1)/time.Minute), "%v", err)
 		case err != nil:
 			if first == nil {
 				first = cannotTry(p, err)
@@ -350,21 +355,29 @@ func cannotTry(p detect.Proposal, err error) error {
 }
 
 // tryGate runs a gate on the files of the work tree, as they are now.
-func (a *setup) tryGate(ctx context.Context, g workflows.Gate) (session.Baseline, error) {
+func (a *setup) tryGate(ctx context.Context, g workflows.Gate) (b session.Baseline, err error) {
+	g.Timeout = a.o.timeout
+	err = a.withFiles(ctx, func(tree session.Tree, dir string) (err error) {
+		b, _, err = a.Engine.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: a.setup}, tree, dir)
+		return err
+	})
+	return b, err
+}
+
+// withFiles calls f with the files of the work tree, as they are now, and a temporary directory for runs.
+func (a *setup) withFiles(ctx context.Context, f func(tree session.Tree, dir string) error) error {
 	file, err := a.GuardFile(nil)
 	if err != nil {
-		return session.Baseline{}, err
+		return err
 	}
 	snap, err := a.Repo.Snapshot(ctx, file)
 	if err != nil {
-		return session.Baseline{}, err
+		return err
 	}
 	dir := filepath.Join(a.Repo.StateDir(), "init", "runs", "try")
 	if err := durable.MkdirAll(dir); err != nil {
-		return session.Baseline{}, err
+		return err
 	}
 	defer os.RemoveAll(filepath.Join(a.Repo.StateDir(), "init"))
-	b, _, err := a.Engine.Works.Baseline(ctx, workflows.Plan{Baseline: []workflows.Gate{g}, Setup: a.setup}, snap.Tree,
-		dir)
-	return b, err
+	return f(snap.Tree, dir)
 }

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
 	agents "github.com/wfs-dev/wfs/phases/agent"
-	"github.com/wfs-dev/wfs/phases/detect"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workflows/spelling"
 )
@@ -128,7 +126,7 @@ func (a *setup) usualCommands() []string {
 			add(agents.Beginning(p.Gate.Run))
 		}
 	}
-	for _, group := range detect.Projects(a.Repo.Root(), os.ReadFile) {
+	for _, group := range a.Projects() {
 		add(group[0].Tools...)
 	}
 	return slices.DeleteFunc(commands, func(c string) bool { // permitting a command permits all that begin with it

@@ -14,6 +14,8 @@ import (
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/phases/detect"
+	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -62,7 +64,7 @@ func (a *setup) write(ctx context.Context, agent workflows.Agent, next string) (
 		if i > 0 {
 			j.More = append(j.More, g)
 		} else {
-			j.Gate, j.Result, j.Clean, j.Needs = &g.Gate, &g.Result, g.Clean, g.needs
+			j.Gate, j.Result, j.Clean, j.Unused, j.Needs = &g.Gate, &g.Result, g.Clean, g.Unused, g.needs
 		}
 		j.Red, j.Flaky = append(j.Red, g.base.Red...), append(j.Flaky, g.base.Flaky...)
 	}
@@ -105,6 +107,9 @@ func (a *setup) sayWritten(j *initJSON, agent workflows.Agent) {
 		a.say("no test command: you approve the work yourself; to configure one: wfs init --force --test 'COMMAND'")
 	case j.Workflow == "loop":
 		a.say("the results have no test names: the workflow is loop, which repeats until the command passes")
+		if names := detect.Reporting(a.o.test); names != "" {
+			a.say("to get them, for the workflow tdd: wfs init --force --test %s", shellWord(names))
+		}
 	}
 	var names []string
 	for _, g := range a.found {
@@ -121,7 +126,7 @@ func (a *setup) sayWritten(j *initJSON, agent workflows.Agent) {
 }
 
 // sayTried prints a gate that was tried, its result, and what follows from it.
-func (a *setup) sayTried(g initGate) {
+func (a *setup) sayTried(ctx context.Context, g initGate) {
 	what := present.BaseText(g.Result)
 	switch {
 	case g.Result.Where == string(workflows.Clean):
@@ -134,13 +139,19 @@ func (a *setup) sayTried(g initGate) {
 		took = "(cached)"
 	}
 	a.say("  %-8s %-46s %8s", g.Gate.Name, what, took)
-	if len(g.base.Red) > 0 && g.Result.Counts.Total() > 0 {
-		a.say("  already failing, and ignored: %s", safetext.First(g.base.Red, 5, ", "))
+	sayRed(a.say, g.Result)
+	if what := report.Lacking(g.Result.FirstError); what != "" {
+		a.say("  %s is not installed here. %s", what, installHere(ctx, a.Repo, a.proposeSetup(ctx)))
 	}
 	if len(g.base.Flaky) > 0 {
 		a.say("  flaky, and ignored: %s", safetext.First(g.base.Flaky, 5, ", "))
 	}
 	sayClean(a.say, g.Clean)
+	if g.Unused != nil {
+		a.say("  warning: these tests do not test this checkout. With its code made invalid (%s) %s:",
+			safetext.Some(g.Unused.Files), safetext.Plural(g.Unused.Passed, "test still passes", "tests still pass"))
+		a.say("  they seem to use a copy that is installed elsewhere. %s", installHere(ctx, a.Repo, a.proposeSetup(ctx)))
+	}
 	if len(g.Gate.Paths) > 0 {
 		a.say("  runs when one of these changes, and when the work is complete: %s", strings.Join(g.Gate.Paths, " "))
 	}

@@ -51,6 +51,9 @@ func (j *Judge) Baseline(ctx context.Context, p workflows.Plan, tree session.Tre
 		res := verdict.Finding{Verdict: session.Pass, Class: session.ClassGreen, Reason: baseReason(first, red, flaky),
 			KnownRed: red,
 			Flaky:    flaky}.Result(first)
+		if len(red) > 0 {
+			res.FirstError = report.FirstError(j.Secrets.String(first.Report.Messages[red[0]]))
+		}
 		res.Counts, res.Cached = verdict.CountApart(tests, flaky, g.Name), first.Cached
 		switch {
 		case len(tests) == 0:
@@ -110,7 +113,7 @@ func (b baseRuns) first(ctx context.Context, g workflows.Gate) (run, copied *gat
 }
 
 // inCopy runs a gate in a clean checkout of the base. It returns nil if the work tree has files that a clean checkout
-// lacks, or if the gate could not run in the checkout. An error means that ctx has ended.
+// lacks, or if the gate could not run in the checkout. An error means that ctx has ended, or that the gate was too slow.
 func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, error) {
 	if b.Bare == nil {
 		return nil, nil
@@ -124,6 +127,9 @@ func (b baseRuns) inCopy(ctx context.Context, g workflows.Gate) (*gate.Run, erro
 	}
 	b.Say("gate " + g.Name + " in a clean checkout …")
 	run, err := at.Run(ctx, g, gate.On{Dir: b.runDir})
+	if err == nil && run.Ended == proc.Timeout { // it would be as slow in the work tree
+		return nil, refused(run, " in a clean checkout")
+	}
 	if err != nil || run.Changed != "" || !run.Ran() {
 		return nil, ctx.Err()
 	}
@@ -172,7 +178,7 @@ func refused(run *gate.Run, where string) error {
 	case run.Astray() != "":
 		return run.Cannot("cannot judge: " + run.Astray())
 	case run.Ended == proc.Timeout:
-		return run.Cannot(fmt.Sprintf("did not finish within %s; set a longer timeout", run.Gate.Timeout))
+		return &TimeoutError{run.Cannot(fmt.Sprintf("did not finish within %s, its timeout", run.Gate.Timeout))}
 	// Quote no output in this case: its paths would mislead.
 	case run.Ended != proc.NotStarted && run.NotInstalled() != "":
 		return &gate.NotInstalledError{Reason: fmt.Sprintf("gate %s could not run%s: %s", run.Gate.Name, where,
@@ -184,6 +190,9 @@ func refused(run *gate.Run, where string) error {
 	}
 	return nil
 }
+
+// TimeoutError reports that a gate did not finish within its time limit.
+type TimeoutError struct{ error }
 
 // ChangedTreeError reports that a gate created or changed files that git does not ignore.
 type ChangedTreeError struct{ reason string }

@@ -196,7 +196,7 @@ func (c *Config) ProjectSettings(list Rules, typed ...workflows.Layer) (*workflo
 	s, err := c.Settings(list, typed...)
 	if err == nil && list.Find(ConfigPath) == nil && len(s.Config.Gates) == 0 {
 		hint := "wfs init --yes"
-		if len(detect.Projects(c.w.Repo.Root(), os.ReadFile)) == 0 {
+		if len(c.Projects()) == 0 {
 			hint = "wfs init --test 'COMMAND'"
 		}
 		return nil, session.Refuse(session.RefuseUsage, hint, "no test command configured: there is no %s", ConfigPath)
@@ -223,13 +223,20 @@ func (c *Config) OwnSettings(ctx context.Context) (*workflows.Settings, error) {
 
 // ProposeWorktree returns proposed settings for new work trees: how they get the ignored files that the gates need.
 func (c *Config) ProposeWorktree(ctx context.Context, ignored []string, gates []workflows.Gate) workflows.Worktree {
-	program := func(name string) bool {
-		_, err := proc.LookPath(name, c.w.Env.Get("PATH"))
-		return err == nil
-	}
 	tracked := func(file string) bool {
 		x, err := c.w.Repo.ReadIndex(ctx, c.w.Repo.IndexPath())
 		return err != nil || x.Tracks(file)
 	}
-	return detect.Worktree(c.w.Repo.Root(), ignored, gates, program, tracked)
+	return detect.Worktree(c.w.Repo.Root(), ignored, gates, c.program, tracked)
+}
+
+// Projects returns the gates that may run the tests of the projects in the repository, see detect.Projects.
+func (c *Config) Projects() [][]detect.Proposal {
+	return detect.Projects(c.w.Repo.Root(), os.ReadFile, c.program)
+}
+
+// program reports whether a program is installed.
+func (c *Config) program(name string) bool {
+	_, err := proc.LookPath(name, c.w.Env.Get("PATH"))
+	return err == nil
 }

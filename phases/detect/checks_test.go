@@ -29,7 +29,7 @@ func TestBeyond(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		list := proposeNode(&project{root: dir, readFile: os.ReadFile})
+		list := proposeNode(&project{root: dir, readFile: os.ReadFile, program: all})
 		var got []string
 		for _, g := range list[0].Beyond {
 			got = append(got, g.Run.Shell)
@@ -55,7 +55,7 @@ func TestBesideTests(t *testing.T) {
 			}
 		}
 		got := ""
-		for _, g := range Projects(dir, os.ReadFile)[0][0].Beyond {
+		for _, g := range Projects(dir, os.ReadFile, all)[0][0].Beyond {
 			got += " " + g.Name + "=" + g.Run.Shell
 		}
 		if strings.TrimSpace(got) != c.want {

@@ -229,7 +229,7 @@ func inDirs(dirs, names []string, text string) string {
 }
 
 // proposePython proposes gates for pytest, unittest and Django's test runner. It runs them with uv, Poetry, PDM,
-// Pipenv or a virtual environment in the project. The option -B keeps Python from writing __pycache__, which would
+// Pipenv or a virtual environment in the project, if that is installed. The option -B keeps Python from writing __pycache__, which would
 // change the tree if git does not ignore it. With --continue-on-collection-errors, a file that cannot be imported does
 // not keep the others from running.
 func proposePython(p *project) (list []Proposal) {
@@ -241,7 +241,8 @@ func proposePython(p *project) (list []Proposal) {
 		{"", "python3", "python3 -m pip install pytest"},
 	}
 	for _, python := range pythons {
-		if python.shows != "" && !p.has(python.shows) {
+		tool, _, _ := strings.Cut(python.python, " ")
+		if python.shows != "" && (!p.has(python.shows) || tool != python.python && !p.can(tool)) {
 			continue
 		}
 		byPytest := pytestFiles + pythonTests(`:[mt]\spytest`)
@@ -287,6 +288,46 @@ var formatWords = []struct {
 	{[]string{"cargo test"}, workflows.FormatCargo}, {[]string{"unittest", " -v"}, workflows.FormatUnittest},
 	{[]string{"manage.py test", "-v 2"}, workflows.FormatUnittest}, {[]string{"dotnet test", "trx"}, workflows.FormatTRX},
 	{[]string{"--tap"}, workflows.FormatTAP}, {[]string{"reporter=tap"}, workflows.FormatTAP},
+}
+
+// reporting has options with which test runners report results by test. `within` is set if the option comes directly
+// after the name of the runner, and not at the end.
+var reporting = []struct {
+	runner, option string
+	within         bool
+}{
+	{"pytest", ` --junitxml="$WFS_REPORT"`, false}, {"go test", " -json", true}, {"unittest", " -v", false},
+	{"node .*--test", " --test-reporter=junit", true}, {"rspec", ` --format json --out "$WFS_REPORT"`, false},
+	{"phpunit|pest", ` --log-junit "$WFS_REPORT"`, false},
+	{"dotnet test", ` --logger trx --results-directory "$WFS_REPORT"`, false},
+}
+
+// Reporting returns a command that reports the results of its tests by name, given one that does not. It returns "" if
+// it knows none.
+func Reporting(command string) string {
+	list := reporting
+	for _, t := range nodeTools {
+		if t.report != "" {
+			list = append(slices.Clip(list), struct {
+				runner, option string
+				within         bool
+			}{t.name, " " + t.report, false})
+		}
+	}
+	for _, r := range list {
+		at := regexp.MustCompile(`(?:^|[\s&|;()/])(?:` + r.runner + `)(?:$|\s)`).FindStringIndex(command)
+		if at == nil || strings.ContainsAny(command[at[1]:], "|&;<>()") {
+			continue
+		}
+		end := len(command)
+		if r.within {
+			end = len(strings.TrimRight(command[:at[1]], " "))
+		}
+		if with := command[:end] + r.option + command[end:]; GuessFormat(with) != workflows.FormatExit {
+			return with
+		}
+	}
+	return ""
 }
 
 // GuessFormat returns the probable report format of a command, judging by its words.

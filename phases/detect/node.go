@@ -78,8 +78,9 @@ func proposeNode(p *project) []Proposal {
 		list = n.byWorkspaces()
 	}
 	manager, beyond := n.manager(), gatesOf(n.beyond())
+	install := when(n.lacks != "", "npm install -g "+n.lacks+" && ") + n.declared() + " install"
 	for i := range list {
-		list[i].Beyond, list[i].Install = beyond, manager+" install"
+		list[i].Beyond, list[i].Install = beyond, install
 		if manager != "npm" {
 			list[i].Tools = []string{manager}
 		}
@@ -176,7 +177,16 @@ func (t *nodeTool) isCalled(word string) bool {
 var nodeExec = map[string]string{"pnpm": "pnpm exec ", "yarn": "yarn run ", "bun": "bun run ",
 	"npm": "npx --no-install "}
 
+// manager returns the project's package manager, or npm if that one is not installed.
 func (n *nodePackage) manager() string {
+	if name := n.declared(); n.can(name) {
+		return name
+	}
+	return "npm"
+}
+
+// declared returns the package manager that the project's files name.
+func (n *nodePackage) declared() string {
 	name, _, _ := strings.Cut(n.PackageManager, "@")
 	switch {
 	case nodeExec[name] != "":

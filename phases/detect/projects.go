@@ -33,13 +33,16 @@ type Proposal struct {
 type project struct {
 	root     string // absolute path of the directory
 	readFile func(name string) ([]byte, error)
+	program  func(name string) bool
+	lacks    string // a program that the project uses and that is not installed, see can
 }
 
 // Projects looks for projects at root and in the directories directly below it. For each project it returns the gates
 // that may run its tests, likeliest first; one of them is enough. If there are several projects, each gate has a name
-// of its own, and paths that limit it to its project. `readFile` is os.ReadFile or a substitute for it.
-func Projects(root string, readFile func(name string) ([]byte, error)) [][]Proposal {
-	top := &project{root: root, readFile: readFile}
+// of its own, and paths that limit it to its project. `readFile` is os.ReadFile or a substitute for it. `program` reports
+// whether a program is installed.
+func Projects(root string, readFile func(name string) ([]byte, error), program func(name string) bool) [][]Proposal {
+	top := &project{root: root, readFile: readFile, program: program}
 	list := top.propose()
 	atTop := map[string]bool{}
 	for i, group := range list {
@@ -70,7 +73,7 @@ func Projects(root string, readFile func(name string) ([]byte, error)) [][]Propo
 // below returns the proposals for a directory below the top. Their gates run in that directory, and only if files in
 // it changed.
 func (p *project) below(dir string) [][]Proposal {
-	list := (&project{root: filepath.Join(p.root, dir), readFile: p.readFile}).propose()
+	list := (&project{root: filepath.Join(p.root, dir), readFile: p.readFile, program: p.program}).propose()
 	for i, group := range list {
 		if nameGates(group, dir); i > 0 {
 			nameGates(group, dir+"-"+group[0].Ecosystem)
@@ -139,6 +142,7 @@ func gateName(text string) string {
 func (p *project) propose() [][]Proposal {
 	var all [][]Proposal
 	for _, e := range ecosystems() {
+		p.lacks = ""
 		list := e.propose(p)
 		if len(list) == 0 || e.name == "make" && len(all) > 0 {
 			continue
@@ -149,6 +153,7 @@ func (p *project) propose() [][]Proposal {
 		}
 		for i := range list {
 			list[i].Ecosystem, list[i].Tools = e.name, append(list[i].Tools, e.tools...)
+			list[i].Why += when(p.lacks != "", "; "+p.lacks+" is not installed")
 			if beside != nil && list[i].Gate.Format.PerTest() {
 				list[i].Beyond = beside
 			}
@@ -179,6 +184,15 @@ var plainPath = lazyregexp.New(`^[A-Za-z0-9_./+@][A-Za-z0-9_./+@-]*$`)
 func testsGate(command string, format workflows.Format) workflows.Gate {
 	return workflows.Gate{Name: "tests", Run: workflows.Command{Shell: command}, Format: format, Where: workflows.Auto,
 		Timeout: workflows.DefaultGateTimeout}
+}
+
+// can reports whether a program that the project uses is installed. If it is not, the proposals say so.
+func (p *project) can(program string) bool {
+	if p.program(program) {
+		return true
+	}
+	p.lacks = program
+	return false
 }
 
 func (p *project) text(name string) string {

@@ -75,7 +75,7 @@ func TestPropose(t *testing.T) {
 		{"make", map[string]string{"Makefile": "all:\n\ntest: all\n\ttrue\n"}, "make test", workflows.FormatExit, true},
 		{"nothing", map[string]string{"README.md": ""}, "", "", false},
 	} {
-		projects := Projects(laidProject(t, tc.files), os.ReadFile)
+		projects := Projects(laidProject(t, tc.files), os.ReadFile, all)
 		if tc.want == "" || len(projects) == 0 {
 			if tc.want != "" || len(projects) > 0 {
 				t.Errorf("%s: %+v", tc.name, projects)
@@ -108,7 +108,7 @@ func TestProjects(t *testing.T) {
 			files[f] = "test:\n"
 		}
 		var got strings.Builder
-		for _, group := range Projects(laidProject(t, files), os.ReadFile) {
+		for _, group := range Projects(laidProject(t, files), os.ReadFile, all) {
 			g := group[0].Gate
 			fmt.Fprintf(&got, "%s%v %.45s;", g.Name, g.Paths, g.Run.Shell)
 		}
@@ -120,6 +120,53 @@ func TestProjects(t *testing.T) {
 				break
 			}
 			at += i
+		}
+	}
+}
+
+// all is for projects whose programs are all installed.
+func all(string) bool { return true }
+
+// TestMissingProgram: a proposal does not use a program that is not installed, and says what is missing.
+func TestMissingProgram(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		files   map[string]string
+		missing string
+		want    string
+	}{
+		{map[string]string{"tests/test_a.py": "import pytest", "uv.lock": ""}, "uv", "python3 -B -m pytest"},
+		{map[string]string{"tests/test_a.py": "import pytest", "poetry.lock": "", ".venv/pyvenv.cfg": ""}, "poetry", ".venv/bin/python -B -m pytest"},
+		{map[string]string{"package.json": `{"scripts":{"test":"vitest"}}`, "pnpm-lock.yaml": ""}, "pnpm", "CI=true npx --no-install vitest"},
+	} {
+		group := Projects(laidProject(t, tc.files), os.ReadFile, func(name string) bool { return name != tc.missing })[0]
+		for _, p := range group {
+			if strings.Contains(p.Gate.Run.Shell, tc.missing+" ") || !strings.HasSuffix(p.Why, "; "+tc.missing+" is not installed") {
+				t.Errorf("%s: %s (%s)", tc.missing, p.Gate.Run.Shell, p.Why)
+			}
+		}
+		if !strings.HasPrefix(group[0].Gate.Run.Shell, tc.want) {
+			t.Errorf("%s: %s", tc.missing, group[0].Gate.Run.Shell)
+		}
+	}
+}
+
+// TestReporting: a typed command without names of tests becomes one that has them.
+func TestReporting(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		"pytest -q":                  `pytest -q --junitxml="$WFS_REPORT"`,
+		"cd py && python3 -m pytest": `cd py && python3 -m pytest --junitxml="$WFS_REPORT"`,
+		"go test ./...":              "go test -json ./...",
+		"node --test":                "node --test --test-reporter=junit",
+		"python -m unittest":         "python -m unittest -v",
+		"npx mocha test":             `npx mocha test --reporter xunit --reporter-option output="$WFS_REPORT"`,
+		"pytest | tee log":           "",
+		"make test":                  "",
+		"pytest-watch":               "",
+	} {
+		if got := Reporting(command); got != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
 		}
 	}
 }

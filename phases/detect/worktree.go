@@ -57,7 +57,7 @@ func Worktree(root string, ignored []string, gates []workflows.Gate,
 }
 
 // installs returns the command that fills a directory; "" if unknown. If the program that wrote the lock file is not
-// installed, it returns a command with pip, provided that pip can install the packages without the lock file.
+// installed, it returns a command with pip if pip can install the packages without the lock file.
 func (p *project) installs(dir string, pytest bool, program, tracked func(name string) bool) string {
 	pip := ""
 	if dir == ".venv/" {
@@ -65,7 +65,7 @@ func (p *project) installs(dir string, pytest bool, program, tracked func(name s
 	}
 	for _, i := range installs {
 		tool, _, _ := strings.Cut(i.command, " ")
-		if i.dir != dir || !p.has(i.file) || pip != "" && !program(tool) {
+		if i.dir != dir || !p.has(i.file) || !program(tool) {
 			continue
 		}
 		if !tracked(i.file) {

@@ -63,6 +63,9 @@ const maxFailuresFile = 16 << 20 // bytes; wfs writes far less
 // contains the word "error".
 var saysError = lazyregexp.New(`^[^\s:]+:\d+(:\d+)?: |(?i)\berror\b|^[A-Z]\w*Error: |^E `)
 
+// beforeError matches lines of Python's test runners that look like an error and come before it.
+var beforeError = lazyregexp.New(`^\S+:\d+: in \S+$|^ImportError: Failed to import test module: `)
+
 // FirstError returns the first line of a text that reports an error. If there is none, it returns the first line and,
 // if that ends with a colon as a panic of Rust does, up to three more. It returns "" for an empty text.
 func FirstError(message string) string {
@@ -71,7 +74,7 @@ func FirstError(message string) string {
 	for line := range strings.SplitSeq(message, "\n") {
 		line = strings.TrimSpace(safetext.Line(line, maxFirst))
 		switch {
-		case line == "" || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") ||
+		case line == "" || beforeError.MatchString(line) || strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ") ||
 			strings.HasPrefix(line, "# "):
 		case saysError.MatchString(line) && !strings.HasSuffix(line, ":"): // after a colon, the error follows
 			return line

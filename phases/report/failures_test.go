@@ -12,6 +12,8 @@ func TestFirstError(t *testing.T) {
 		"./test/a.test.js:3\nimport { x } from '../a.js';\nSyntaxError: no x":                                                             "SyntaxError: no x",
 		"thread 'a' panicked at src/a.rs:4:5:\nassertion `left == right` failed\n  left: 3\n right: 4\nnote: run with `RUST_BACKTRACE=1`": "thread 'a' panicked at src/a.rs:4:5: assertion `left == right` failed left: 3 right: 4",
 		"Transform failed with 1 error:": "Transform failed with 1 error:",
+		"tests/test_a.py:1: in <module>\n    from shop import a\nE   ModuleNotFoundError: No module named 'shop'":                            "E ModuleNotFoundError: No module named 'shop'",
+		"ImportError: Failed to import test module: test_a\nTraceback (most recent call last):\nModuleNotFoundError: No module named 'shop'": "ModuleNotFoundError: No module named 'shop'",
 	} {
 		if got := FirstError(text); got != want {
 			t.Errorf("%q: %q", text, got)

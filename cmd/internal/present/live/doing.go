@@ -11,7 +11,7 @@ import (
 )
 
 // Doing shows the current action of a command, its duration, and the number of tests that have run. If the terminal
-// cannot update a line in place, Doing prints a line when an action begins.
+// cannot update a line in place, Doing prints a line when an action begins, and again when it takes long.
 type Doing struct {
 	screen *present.Screen
 	view   *View
@@ -27,12 +27,12 @@ func ShowDoing(s *present.Screen) (d *Doing, end func()) {
 	d = &Doing{screen: s}
 	d.view = Show(s, func(columns int) []present.Styled {
 		if text := d.line(); text != "" {
-			return []present.Styled{present.Join(safetext.Line(text, columns-1))}
+			return []present.Styled{present.Join("    " + safetext.Line(text, columns-5))}
 		}
 		return nil
 	})
 	if d.view == nil {
-		return d, func() {}
+		return d, startBeat(s, func() string { return safetext.Line(d.line(), present.ShownLine) })
 	}
 	return d, d.view.End
 }
@@ -47,6 +47,11 @@ func (d *Doing) Say(line string) {
 	if !goesOn {
 		text = ""
 	}
+	d.Does(text)
+}
+
+// Does names the action that begins now, "" for none, without printing a line for it.
+func (d *Doing) Does(text string) {
 	d.mu.Lock()
 	d.text, d.began, d.tests = text, d.screen.Clock(), 0
 	d.mu.Unlock()
@@ -66,7 +71,7 @@ func (d *Doing) line() string {
 	if d.text == "" {
 		return ""
 	}
-	line := "    " + d.text
+	line := d.text
 	if d.tests > 0 {
 		line += fmt.Sprintf(", %d %s", d.tests, safetext.Word(d.tests, "test", "tests"))
 	}

@@ -21,6 +21,7 @@ type Progress struct {
 	*present.Screen
 	Much How
 	View *RunView        // nil: no live view
+	Does *Doing          // says what takes long if there is no live view; may be nil
 	Plan *workflows.Plan // nil: not known
 
 	refused map[string]bool    // refused commands that were already printed
@@ -67,6 +68,9 @@ func (p *Progress) Report(text string) {
 		if p.Much != Verbose && strings.HasSuffix(text, "…") {
 			return
 		}
+	} else if p.Does != nil {
+		p.Does.Say(text)
+		return
 	}
 	p.Tell(text)
 }
@@ -102,6 +106,8 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 	}
 	if p.View != nil {
 		p.View.Event(e, s)
+	} else if does := begins(e, p.Plan); does != "" && p.Does != nil {
+		p.Does.Does(does)
 	}
 	if p.Much == Quiet && !slices.Contains(ends, e.Kind()) {
 		return

@@ -83,9 +83,9 @@ type viewing struct {
 func (s *viewing) does(what string, now time.Time) { s.what, s.since = what, now }
 
 // who returns the agent's name for use in sentences, or "the agent".
-func (s *viewing) who() string {
-	if s.plan != nil && s.plan.Agent.Use != "" {
-		return s.plan.Agent.Use
+func who(plan *workflows.Plan) string {
+	if plan != nil && plan.Agent.Use != "" {
+		return plan.Agent.Use
 	}
 	return "the agent"
 }
@@ -96,18 +96,30 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	case session.AttemptStarted:
 		s.attempt = b.Attempt
 		s.before, s.spent, s.tools, s.denials, s.said = now.CostUSD, agents.Spent{}, 0, 0, ""
-		s.does(s.who()+" is starting", at)
-	case session.RunEnded:
-		s.does("running the gates", at)
 	case session.Judged:
 		if red := b.Red(); red != nil || session.CountsOf(b.Gates).Total() > 0 {
 			s.passing, s.tested = b.Passing(), red == nil
 		}
-		s.does("saving a checkpoint", at)
-	case session.Reopened:
-		s.does("running the gates again", at)
+	}
+	if does := begins(e, s.plan); does != "" {
+		s.does(does, at)
 	}
 	s.stands(now)
+}
+
+// begins returns the action that follows an event of a run; "" if it is the same as before.
+func begins(e session.Event, plan *workflows.Plan) string {
+	switch e.Body.(type) {
+	case session.AttemptStarted:
+		return who(plan) + " is working"
+	case session.RunEnded:
+		return "running the gates"
+	case session.Judged:
+		return "saving a checkpoint"
+	case session.Reopened:
+		return "running the gates again"
+	}
+	return ""
 }
 
 // stands updates the data from the session's state.
@@ -142,7 +154,7 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 	switch e.Kind {
 	case agents.Started:
 		s.model = cmp.Or(e.Model, s.model)
-		does = "is starting"
+		does = "is working"
 	case agents.Text:
 		if text := present.AgentText(e, false); text != "" {
 			s.said, does = text, "is thinking"
@@ -167,7 +179,7 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 		does = "has finished"
 	}
 	if does != "" {
-		s.does(s.who()+" "+does, at)
+		s.does(who(s.plan)+" "+does, at)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestViewLines(t *testing.T) {
 	}
 	shows(1, 60, `
 │ GREEN  lap 2/3  attempt 3  3 new tests to pass        0:01
-│ claude is starting                                    0:01
+│ claude is working                                     0:01
 │ $2.68 of $20.00 in all  Ctrl-C stops it
 `)
 	for _, e := range []agents.Event{
