@@ -223,6 +223,7 @@ const (
 	NeedTasks  Need = "tasks"  // a task list in Markdown with at least one entry
 	NeedItems  Need = "items"  // a task for every item of the spec's checklist, in its words
 	NeedTicked Need = "ticked" // no unticked task
+	NeedOrder  Need = "order"  // no task before one that it depends on, see checklist.Order
 )
 
 // Gate is one check that wfs makes itself. Exactly one of Run, Document and Changes says what is checked, or Use names
@@ -239,7 +240,7 @@ type Gate struct {
 	// Document is the path below .workflow/<session>/ of a document that the session must have.
 	Document string `json:"document,omitempty" only:"gateUse" is:"document"`
 	// requirements on the content of Document
-	Needs []Need `json:"needs,omitempty" only:"gateUse" is:"tasks|items|ticked"`
+	Needs []Need `json:"needs,omitempty" only:"gateUse" is:"tasks|items|ticked|order"`
 	// Changes has patterns like those of a guard. The gate passes if a matching path has changed since the phase began.
 	Changes []string `json:"changes,omitempty" only:"gateUse" is:"guard"`
 	Format  Format   `json:"format" is:"format" default:"exit-code"`
