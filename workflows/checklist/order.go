@@ -10,13 +10,13 @@ import (
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 )
 
-const id = `[A-Za-z]{0,8}-?[0-9]+(?:\.[0-9]+)*`
+const id = `(?:[A-Za-z]{1,8}-?)?[0-9]+(?:\.[0-9]+)*`
 
 var (
 	taskID = lazyregexp.New(`^[\[(*]*(` + id + `)[\])*:.]*[ ](.*)`)
-	// after matches "(after T1, T2)" and, also without parentheses, "depends on: T1" at the end of a text.
+	// after matches "(after T1, T3-T5)" and, also without parentheses, "depends on: T1" at the end of a text.
 	after = lazyregexp.New(`(?i)(?:[(\[](?:after|depends on):?|\bdepends on:?) +((?:tasks? )?` + id +
-		`(?:(?:,? and |, ?| ?& ?)(?:task )?` + id + `)*)(?:[)\];.]|$)`)
+		`(?:(?:,? and |, ?| ?[&–-] ?)(?:task )?` + id + `)*)(?:[)\];.]|$)`)
 	ids = lazyregexp.New(id)
 )
 
@@ -105,9 +105,18 @@ func dependencies(tasks []Item) (needs [][]int, wrong string) {
 	needs = make([][]int, len(tasks))
 	for i, t := range tasks {
 		for _, list := range after.FindAllStringSubmatch(t.Text, -1) {
-			for _, id := range ids.FindAllString(list[1], -1) {
+			first, end := len(tasks), 0
+			for _, at := range ids.FindAllStringIndex(list[1], -1) {
+				id := list[1][at[0]:at[1]]
 				of := byID[strings.ToUpper(id)]
 				needs[i] = append(needs[i], of...)
+				if len(of) == 1 {
+					// T1-T3: also the tasks between the two
+					for n := first + 1; n < of[0] && strings.ContainsAny(list[1][end:at[0]], "-–"); n++ {
+						needs[i] = append(needs[i], n)
+					}
+					first, end = of[0], at[1]
+				}
 				if n := len(of); n != 1 && wrong == "" {
 					wrong = fmt.Sprintf("%s depends on %s, but %d tasks begin with that", t.name(), id, n)
 					if n == 0 {

@@ -14,6 +14,7 @@ func TestOrder(t *testing.T) {
 		{"numbers", "- [x] 1.1 a\n- [ ] 1.2. b (depends on 2.1)\n- [ ] [2.1] c, depends on: 1.1\n", "", "[2.1] c, depends on: 1.1"},
 		{"spec-kit", "- [ ] T012 [P] [US1] a in src/a.py\n- [ ] T014 [US1] b (depends on T012, t013) in src/b.py\n- [x] T013 c\n", "",
 			"T012 [P] [US1] a in src/a.py"},
+		{"range", "- [x] 1 a\n- [ ] 2 b\n- [x] 3 c\n- [x] T4 d (after 1-3)\n", "T4 is ticked, but it depends on 2, which is not", "2 b"},
 		{"all done", "- [x] T1 a\n- [x] T2 b (after T1)\n", "", ""},
 		{"no ids in prose", "- [ ] retried (after 3 attempts)\n- [x] depends on 2 of them\n- [x] gives up after 5\n", "", "retried (after 3 attempts)"},
 		{"unknown", "- [ ] T1 a\n- [ ] T2 b (after T1 and T9)\n", "T2 depends on T9, but no task begins with that", "T1 a"},
