@@ -73,10 +73,12 @@ type document struct {
 	text          string
 	tasks         []checklist.Item
 	open, lacking []string // tasks that are not done; items that have no task
+	disorder      string   // what is wrong with the order of the tasks
 }
 
 func newDocument(path string, text []byte, items []string) document {
 	d := document{path: path, text: string(text), tasks: checklist.Parse(text)}
+	d.disorder = checklist.Order(d.tasks)
 	for _, task := range d.tasks {
 		if !task.Done {
 			d.open = append(d.open, fmt.Sprintf("%q", task.Text))
@@ -108,6 +110,8 @@ func (d document) lacks(g workflows.Gate) string {
 	case needs(workflows.NeedItems) && len(d.lacking) > 0:
 		return d.path + " has no task for " +
 			safetext.Listed(d.lacking, "item of the checklist that begins with", "items of the checklist that begins with")
+	case needs(workflows.NeedOrder) && d.disorder != "":
+		return d.path + ": " + d.disorder
 	case needs(workflows.NeedTicked) && len(d.open) > 0:
 		return safetext.Plural(len(d.open), "task", "tasks") + " of " + d.path + " not ticked: " + safetext.Some(d.open)
 	case needs(workflows.NeedDiagrams):
@@ -123,11 +127,14 @@ func (d document) lacks(g workflows.Gate) string {
 	return ""
 }
 
-// tasksOf returns those tasks that belong to an item of the checklist: tasks whose text begins with the item's text.
-// If the texts of several items match, a task belongs to the longest.
+// tasksOf returns those tasks that belong to an item of the checklist: tasks whose text begins with the item's text, after the
+// task's id if it has one. If the texts of several items match, a task belongs to the longest.
 func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.Item {
 	begins := func(task checklist.Item, words string) bool {
 		rest, ok := strings.CutPrefix(task.Text, words)
+		if _, text := task.ID(); !ok {
+			rest, ok = strings.CutPrefix(text, words)
+		}
 		return ok && strings.IndexFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) != 0
 	}
 	return slices.DeleteFunc(slices.Clone(tasks), func(task checklist.Item) bool {

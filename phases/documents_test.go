@@ -25,9 +25,11 @@ func TestTasksOfItems(t *testing.T) {
 		"- [x] Add tests\n":                                    {session.Fail, []int{2}},
 		"- [x] Address\n- [x] Add tests\n":                     {session.Fail, []int{2}},
 		"- [x] Add: one\n- [ ] Add: two\n- [x] Add tests\n":    {session.Fail, []int{2}},
+		"- [x] T1 Add\n- [x] **T2**: Add tests (after T1)\n":   {session.Pass, []int{1, 2}},
+		"- [x] Add\n- [x] Add tests (after T9)\n":              {session.Fail, []int{1, 2}},
 		"- [x] Add tests, as agreed\n- [x] Add\n- [x] Clean\n": {session.Pass, []int{1, 2}},
 	} {
-		g := workflows.Gate{Name: "plan", Document: "plan.md", Needs: []workflows.Need{workflows.NeedItems, workflows.NeedTicked}}
+		g := workflows.Gate{Name: "plan", Document: "plan.md", Needs: []workflows.Need{workflows.NeedItems, workflows.NeedTicked, workflows.NeedOrder}}
 		r := session.JudgeRequest{Session: "x", Items: items}
 		r.Plan.Workflow.Phases = []workflows.Phase{{Gates: []workflows.Gate{g}}}
 		j := &Judge{}

@@ -234,6 +234,7 @@ const (
 	NeedTasks  Need = "tasks"  // a task list in Markdown with at least one entry
 	NeedItems  Need = "items"  // a task for every item of the spec's checklist, in its words
 	NeedTicked Need = "ticked" // no unticked task
+	NeedOrder  Need = "order"  // no task before one that it depends on, see checklist.Order
 	// a diagram in Mermaid, and each one is well-formed
 	NeedDiagrams Need = "diagrams"
 )
@@ -254,7 +255,7 @@ type Gate struct {
 	// File has patterns like those of a guard. The gate passes if a matching file exists and meets the requirements.
 	File []string `json:"file,omitempty" only:"gateUse" is:"guard"`
 	// requirements on the content of Document, or of one matching file
-	Needs    []Need   `json:"needs,omitempty" only:"gateUse" is:"tasks|items|ticked|diagrams"`
+	Needs    []Need   `json:"needs,omitempty" only:"gateUse" is:"tasks|items|ticked|order|diagrams"`
 	Contains []string `json:"contains,omitempty" only:"gateUse" is:"line"` // texts that it contains, in any case
 	// Changes has patterns like those of a guard. The gate passes if a matching path has changed.
 	Changes []string `json:"changes,omitempty" only:"gateUse" is:"guard"`

@@ -231,7 +231,7 @@ func TestWorkflowMistakes(t *testing.T) {
 		{"document outside", "{use: tests}", "{name: d, document: ../plan.md}", `w.yaml:6: phase WORK: gate 1: document: pattern "../plan.md" may not hold empty, . or .. directories`},
 		{"document pattern", "{use: tests}", "{name: d, document: '*.md'}", `w.yaml:6: phase WORK: gate 1: document: pattern "*.md" must be the name of one document`},
 		{"document directory", "{use: tests}", "{name: d, document: notes/}", `w.yaml:6: phase WORK: gate 1: document: pattern "notes/" must be the name of one document, not of a directory`},
-		{"needs", "{use: tests}", "{name: d, document: a.md, needs: [task]}", `w.yaml:6: phase WORK: gate 1: needs must be one of tasks, items, ticked, diagrams, not "task" | did you mean tasks?`},
+		{"needs", "{use: tests}", "{name: d, document: a.md, needs: [task]}", `w.yaml:6: phase WORK: gate 1: needs must be one of tasks, items, ticked, order, diagrams, not "task" | did you mean tasks?`},
 		{"needs alone", "{use: tests}", "{name: d, changes: ['**'], needs: [tasks]}", "w.yaml:6: phase WORK: gate 1: needs is about a document or a file, and there is none"},
 		{"needs of a command", "{use: tests}", "{name: d, run: ls, needs: [tasks]}", "w.yaml:6: phase WORK: gate 1: needs is about a document or a file, and there is none"},
 		{"use and document", "{use: tests}", "{use: tests, document: a.md}", "w.yaml:6: phase WORK: gate 1: document belongs to the definition of the gate that it uses, in .wfs/config.yaml"},

@@ -59,7 +59,7 @@ func (b *Births) ReadSpec(ctx context.Context, birth *transition.Birth, file str
 	if birth.Created.SpecPath, err = b.specPath(ctx, path); err != nil {
 		return err
 	}
-	for _, item := range checklist.Parse(text) {
+	for _, item := range checklist.Spec(text) {
 		if !item.Done {
 			birth.Created.Items = append(birth.Created.Items, item.Text)
 		}
@@ -200,14 +200,18 @@ func (b *Births) SameSpec(ctx context.Context, c *session.Created, file string) 
 	return "", "", "", nil
 }
 
-// NoItems returns a text that explains why a new session has a spec but no items. It returns "" if it has items or no
-// spec.
+// NoItems returns a text that explains why a new session has a spec but no items, or that its items are scenarios. It
+// returns "" if it has the items of a checklist or no spec.
 func (b *Births) NoItems(s *session.Session, spec []byte, file string) string {
-	if s.SpecDigest == "" || len(s.Items) > 0 {
+	n := len(checklist.Parse(spec))
+	switch {
+	case s.SpecDigest == "" || len(s.Items) > 0 && (n > 0 || file == ""):
 		return ""
+	case len(s.Items) > 0:
+		return fmt.Sprintf("the items are the scenarios of %s, because it has no checklist", file)
 	}
-	why := `no line begins with "- [ ] "`
-	if n := len(checklist.Parse(spec)); n > 0 {
+	why := `no line begins with "- [ ] " or "Scenario: "`
+	if n > 0 {
 		why = safetext.Word(n, "the only one is ticked", fmt.Sprintf("all %d are ticked", n))
 	}
 	return fmt.Sprintf("the spec has no open items (%s): the whole goal is one piece of work; "+

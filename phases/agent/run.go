@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/agents"
@@ -15,6 +16,8 @@ import (
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // Files in the directory of a run. This directory is not in Git.
@@ -118,10 +121,17 @@ func (a *attempt) run(ctx context.Context) (session.RunResult, error) {
 	return session.RunResult{}, fmt.Errorf("phase %s has neither an agent nor a command", a.req.Phase.Name)
 }
 
-// brief returns the brief. It contains the note and the test output of the last judged attempt, if this clone has the
+// brief returns the brief. It contains the next task of the phase's document, and the note and the test output of the last judged attempt, if this clone has the
 // directory of that attempt's run.
 func (r *Runner) brief(req session.RunRequest) []byte {
 	f := brief.Found{RuleFiles: r.unloadedRules(req)}
+	for _, g := range req.Phase.Gates {
+		if len(f.Tasks) == 0 && slices.Contains(g.Needs, workflows.NeedTicked) {
+			path := filepath.Join(r.Root, filepath.FromSlash(brief.DocumentPath(req.Session.ID, g.Document)))
+			text, _ := durable.ReadFile(path, maxRules) // a missing document has no tasks
+			f.Tasks = checklist.Parse(text)
+		}
+	}
 	if req.Session.LastRun == "" {
 		return brief.Render(req, f)
 	}

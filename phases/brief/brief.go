@@ -20,6 +20,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // Limits of a brief and of its parts. They leave room for the work itself in the context window of any model.
@@ -47,6 +48,7 @@ type Found struct {
 	Failures  []report.Failure // output of failing tests of the last judged attempt
 	Note      string           // note of the previous attempt
 	RuleFiles []string         // files with rules for agents that the agent's program does not load by itself
+	Tasks     []checklist.Item // tasks of the document in which this phase has to tick all
 }
 
 // Render returns the brief of an attempt, in Markdown. Equal requests give equal bytes. If the agent resumes a

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // DocumentPath returns the path of one of a session's documents, relative to the top of the work tree.
@@ -41,6 +43,9 @@ func briefContent(g workflows.Gate, s *session.Session) (what string) {
 	if slices.Contains(g.Needs, workflows.NeedTicked) {
 		what += ", with every task ticked (`- [x] `)"
 	}
+	if slices.Contains(g.Needs, workflows.NeedOrder) {
+		what += ", with no task ticked before those that it depends on (`- [ ] T3 … (after T1, T2)`)"
+	}
 	if slices.Contains(g.Needs, workflows.NeedDiagrams) {
 		what += ", with a diagram (a code block that begins with ```mermaid), and each diagram well-formed"
 	}
@@ -48,6 +53,19 @@ func briefContent(g workflows.Gate, s *session.Session) (what string) {
 		what += fmt.Sprintf(", and contain %q", name(text))
 	}
 	return what
+}
+
+// Next returns the task of the document that comes next, "" if none is open. Ticked says how many are done.
+func (b *brief) Next() string { return checklist.Next(b.Tasks) }
+
+func (b *brief) Ticked() string {
+	done := 0
+	for _, t := range b.Tasks {
+		if t.Done {
+			done++
+		}
+	}
+	return fmt.Sprintf("%d of %s ticked; the next one", done, safetext.Plural(len(b.Tasks), "task", "tasks"))
 }
 
 func briefChanges(g workflows.Gate, s *session.Session) string {

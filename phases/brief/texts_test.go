@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
+	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
 // work begins the story of the golden briefs: a session of a built-in workflow, an agent, a phase.
@@ -273,6 +274,10 @@ func situations(t *testing.T) map[string][]byte {
 		judged(r, "PLAN", 1, session.Pass, session.ClassGreen, false, session.FileLines{Path: ".workflow/slugs/plan.md", Added: 9})
 	}
 	add("plan", "IMPLEMENT", "first", "claude", func(r *session.RunRequest) Found { planned(r); return Found{} })
+	add("plan", "IMPLEMENT", "second-task", "claude", func(r *session.RunRequest) Found {
+		planned(r)
+		return Found{Tasks: checklist.Parse([]byte("- [x] T1 titles\n- [ ] T2 dates (after T3)\n- [ ] T3 links (after T1)\n"))}
+	})
 	add("plan", "IMPLEMENT", "sent-back", "opencode", func(r *session.RunRequest) Found {
 		planned(r)
 		judged(r, "IMPLEMENT", 1, session.Pass, session.ClassGreen, false, session.FileLines{Path: "make.go", Added: 12})

@@ -1,4 +1,4 @@
-// Package checklist reads the task list of a specification in Markdown.
+// Package checklist reads the items of a specification in Markdown or Gherkin, and task lists with their order.
 package checklist
 
 import (
@@ -14,11 +14,37 @@ type Item struct {
 	Text string // text of the item on one line, without the box
 	Done bool   // the box is ticked
 	Line int    // line of the box in the file, from 1
+	kind kind
 }
+
+// kind says what an item is. If a spec has items of several kinds, those of the lowest kind count.
+type kind int
+
+const (
+	box      kind = iota // `- [ ] …`
+	scenario             // `Scenario: …`, as in Gherkin and OpenSpec
+	sentence             // a list entry "Given …, when …, then …", as in the stories of spec-kit
+)
 
 // Parse returns the task list items (`- [ ]`) of a Markdown text in their order, including nested ones. Items in code
 // blocks and HTML comments are ignored.
-func Parse(text []byte) []Item { return read(linesOf(text)).items }
+func Parse(text []byte) []Item { return read(linesOf(text)).of(box) }
+
+// Spec returns the items of a specification, which is Markdown or Gherkin: its task list items as Parse does. If there
+// is none, it returns its scenarios, which are never done.
+func Spec(text []byte) []Item {
+	c := read(linesOf(text))
+	for k := box; k < sentence; k++ {
+		if items := c.of(k); len(items) > 0 {
+			return items
+		}
+	}
+	return c.items
+}
+
+func (c *checklist) of(k kind) []Item {
+	return slices.DeleteFunc(slices.Clone(c.items), func(i Item) bool { return i.kind != k })
+}
 
 // Section returns the section of a Markdown text that contains a checklist item: from the heading above the item to the
 // next heading of the same or a higher level. If the section is longer than `most` bytes, it is returned from the item
@@ -79,6 +105,10 @@ type checklist struct {
 	lists     []int  // columns in which the text of the enclosing list items begins, ascending
 	fence     string // the marker that ends the current code block
 	comment   bool   // the line is inside an HTML comment
+
+	gherkin bool   // the text is Gherkin: indented lines are no code, and `#` begins a comment
+	example bool   // the code block is Gherkin
+	rule    string // the requirement (or rule) of the next scenarios
 }
 
 // column returns the column in which the text of the enclosing list item begins, for a line of this indentation. If no
@@ -96,7 +126,8 @@ func (c *checklist) column(indent int) int {
 func (c *checklist) end() {
 	if c.open {
 		last := &c.items[len(c.items)-1]
-		if last.Text = OneLine(strings.Join(c.text, " ")); last.Text == "" {
+		last.Text = OneLine(strings.Join(c.text, " "))
+		if last.Text == "" || last.kind == sentence && !then.MatchString(last.Text) {
 			c.items = c.items[:len(c.items)-1]
 		}
 	}
@@ -116,6 +147,8 @@ func (c *checklist) line(number int, s string) {
 	case c.fence != "":
 		if len(rest) >= len(c.fence) && strings.Trim(rest, c.fence[:1]) == "" {
 			c.fence = ""
+		} else if c.example {
+			c.keyword(number, rest)
 		}
 		return
 	case c.comment:
@@ -124,11 +157,15 @@ func (c *checklist) line(number int, s string) {
 	case rest == "":
 		c.end()
 		return
-	case !c.paragraph && indent-c.column(indent) >= 4:
+	}
+	c.keyword(number, rest)
+	switch {
+	case !c.gherkin && !c.paragraph && indent-c.column(indent) >= 4:
 		return // an indented code block
 	case opensFence(rest) != "":
 		c.end()
 		c.fence = opensFence(rest)
+		c.example = strings.EqualFold(strings.Trim(rest, "`~ "), "gherkin")
 		return
 	case strings.HasPrefix(rest, "<!--"):
 		c.end()
@@ -154,6 +191,9 @@ func (c *checklist) line(number int, s string) {
 		if box := taskBox.FindStringSubmatch(rest[width:]); box != nil {
 			c.items = append(c.items, Item{Done: box[1] != " ", Line: number})
 			c.open, c.text = true, []string{box[2]}
+		} else if given.MatchString(rest[width:]) {
+			c.items = append(c.items, Item{Line: number, kind: sentence})
+			c.open, c.text = true, []string{rest[width:]}
 		}
 		return
 	}
@@ -162,6 +202,34 @@ func (c *checklist) line(number int, s string) {
 		c.paragraph = true
 	} else if c.open {
 		c.text = append(c.text, rest)
+	}
+}
+
+// keyword reads a line that begins with a keyword of Gherkin, such as "Scenario:", also as a heading or in bold.
+func (c *checklist) keyword(number int, rest string) {
+	k := keywords.FindStringSubmatch(rest)
+	if k == nil {
+		if heading.MatchString(rest) && !c.gherkin {
+			c.rule = ""
+		}
+		return
+	}
+	mark, word, name := k[1], k[2], OneLine(strings.Trim(k[3], "*_ "))
+	switch {
+	case c.gherkin && mark != "": // a comment, or an entry of a description
+	case word == "Feature":
+		c.gherkin = c.gherkin || mark == "" && c.fence == ""
+		c.rule = ""
+	case word == "Rule", word == "Requirement":
+		if c.gherkin || c.example || mark != "" {
+			c.rule = name
+		}
+	case name != "" && (word != "Example" || c.gherkin || c.example):
+		c.end()
+		if c.rule != "" {
+			name = c.rule + ": " + name
+		}
+		c.items = append(c.items, Item{Text: name, Line: number, kind: scenario})
 	}
 }
 
@@ -189,8 +257,13 @@ var (
 	// a list marker needs a blank after it: without one there can be no box
 	listMarker = lazyregexp.New(`^([-*+]|[0-9]{1,9}[.)])[ \t]+`)
 	taskBox    = lazyregexp.New(`^\[([ xX])\][ \t](.*)`)
-	fenceStart = lazyregexp.New("^(```+[^`]*$|~~~+)")
+	// the third kind is a text in Gherkin
+	fenceStart = lazyregexp.New("^(```+[^`]*$|~~~+|\"\"\"[^\"]*$)")
 	heading    = lazyregexp.New(`^(#{1,6})([ \t]|$)`)
+	keywords   = lazyregexp.New(`^(#{1,6}[ \t]+|[-*+][ \t]+)?[*_]{0,2}` +
+		`(Feature|Rule|Requirement|Scenario|Example)(?: Outline| Template)?(?: [0-9.]+)?[*_]{0,2}:(.*)`)
+	given = lazyregexp.New(`(?i)^[*_]{0,2}given\b`)
+	then  = lazyregexp.New(`(?i)\bthen\b`)
 	// rule matches a horizontal rule or the underline of a heading, after its spaces were removed.
 	rule = lazyregexp.New(`^(-{3,}|\*{3,}|_{3,}|={3,})$`)
 )
