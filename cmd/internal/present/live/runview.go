@@ -96,6 +96,9 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 		s.attempt = b.Attempt
 		s.before, s.spent, s.tools, s.denials, s.said = now.CostUSD, agents.Spent{}, 0, 0, ""
 		s.does(s.who()+" is starting", at)
+		if b.Limited != nil {
+			s.does(present.Substitute(b), at)
+		}
 	case session.RunEnded:
 		s.does("running the gates", at)
 	case session.Judged:
