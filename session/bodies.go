@@ -153,8 +153,10 @@ type AttemptStarted struct {
 	// the breaker lets one more attempt through, with instructions to try another approach
 	HalfOpen bool `json:"half_open,omitempty"`
 	// name of the agent that works instead of the phase's agent, because the breaker is half-open and the workflow says
-	// so
+	// so, or because of `limited`
 	Agent string `json:"agent,omitempty"`
+	// the usage limit because of which `agent` works
+	Limited *Limit `json:"limited,omitempty"`
 	// git's lock files that existed before the run, by their names below the git directory: this run did not leave them
 	Locks []string `json:"locks,omitempty"`
 	// number of the session's `meanwhile` in its brief
@@ -312,6 +314,8 @@ type Waiting struct {
 	// `calls_per_hour` (wfs's own limit of agent starts)
 	Cause WaitCause `json:"cause,omitempty"`
 	Why   string    `json:"why,omitempty" text:"free"` // the cause as text, for people
+	// the agent that has reached a usage limit, if another one may work instead
+	Limited *Limit `json:"limited,omitempty"`
 	// maximum duration of this wait in seconds, even if the clock is set back
 	Longest int64  `json:"longest,omitempty"`
 	Ask     string `json:"ask,omitempty" text:"free"` // the question
@@ -322,6 +326,12 @@ type Waiting struct {
 	Approve bool `json:"approve,omitempty"`
 	// details of `ask`, when it comes from a judgement
 	Question *Question `json:"question,omitempty" text:"free"`
+}
+
+// Limit is the usage limit of an agent.
+type Limit struct {
+	Agent string `json:"agent"` // name of the agent
+	Until int64  `json:"until"` // when it may work again (Unix time)
 }
 
 // BlockReason says why a session is blocked.

@@ -34,6 +34,7 @@ type Session struct {
 	Status  Status     `json:"status"`
 	Waiting *Waiting   `json:"waiting,omitempty"` // the fields of the event `waiting`, until the wait is over
 	Blocked *BlockedBy `json:"blocked,omitempty"` // the fields of the event `blocked`, until a person acts
+	Limits  []Limit    `json:"limits,omitempty"`  // newest usage limits of agents that another may replace
 	Why     string     `json:"why,omitempty"`     // why the session has its status
 	// the goal or the spec was edited since the session was blocked
 	Reworded bool `json:"reworded,omitempty"`

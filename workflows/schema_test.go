@@ -48,7 +48,7 @@ budget: {session: {usd: 12.5, tokens: 100000, turns: 40, attempts: 9, time: 2h},
 limits: {calls-per-hour: 60}
 worktree: {dir: "../{repo}.{slug}", copy: [.env, "config/*.local"], link: [node_modules], setup: npm ci, timeout: 5m}
 `, "version: 1\nagent: {script: play.yaml}\n", "version: 1\nagent: claude\n", `version: 1
-agent: {use: claude, model: opus, allow: ["Bash(go test:*)"], args: [--verbose], conversation: fresh, push: allowed}
+agent: {use: claude, model: opus, allow: ["Bash(go test:*)"], args: [--verbose], conversation: fresh, push: allowed, on-limit: {agent: codex}}
 agents: {reviewer: {use: claude, model: haiku}, other: my-agent, third: {command: x}}
 `, "version: 1\nagent: claude -p\n", "version: 1\nagent: {idle: 5m}\nauto-save: off\n"},
 	},

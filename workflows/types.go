@@ -351,8 +351,16 @@ type Agent struct {
 	Fresh bool `json:"fresh,omitempty" key:"conversation" is:"phase|fresh" default:"phase"`
 	Push  bool `json:"push,omitempty" is:"refused|allowed" default:"refused"` // the agent's git may push
 
+	// OnLimit names the agent that works while this one has reached a usage limit.
+	OnLimit OnLimit `json:"on_limit,omitzero" is:""`
+
 	Idle    time.Duration `json:"idle" is:"" default:"30m"`   // the run is stopped if it prints nothing for this long
 	Timeout time.Duration `json:"timeout" is:"" default:"2h"` // the run is stopped after this time
+}
+
+// OnLimit is the configuration of what happens at a usage limit of an agent.
+type OnLimit struct {
+	Agent string `json:"agent" is:"name required"`
 }
 
 // Config is the content of the configuration files, such as .wfs/config.yaml.

@@ -92,7 +92,7 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		switch {
 		case w.Reason == session.WaitHuman:
 			return do(EffectStop)
-		case !f.Woken && !Waited(w, f.Now):
+		case !f.Woken && !Waited(w, f.Now) && (w.Limited == nil || Instead(s, p, f) == nil):
 			if f.Stop != "" {
 				return stop(stopped(f))
 			}
@@ -204,6 +204,11 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		return stop(tripped(s, why))
 	}
 	ph, other := halfOpen(ph, state)
+	limit := Instead(s, p, f)
+	if limit != nil {
+		other = p.AgentOf(ph).OnLimit.Agent
+		ph = By(ph, other)
+	}
 	warn, over := budget(s, p, f)
 	if over != nil {
 		return stop(*over)
@@ -224,7 +229,8 @@ func start(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	}
 	return do(EffectRun, append(warn, session.AttemptStarted{
 		Number: s.Runs + 1, Phase: s.Phase, Lap: s.Lap, Attempt: s.Visit.Attempts + 1, RunID: f.RunID, Tree: f.Tree,
-		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen, Agent: other, Locks: f.Locks, Meanwhile: meanwhile(s, ph),
+		Runner: runner(ph, p), HalfOpen: state == BreakerHalfOpen, Agent: other, Limited: limit, Locks: f.Locks,
+		Meanwhile: meanwhile(s, ph),
 	})...)
 }
 

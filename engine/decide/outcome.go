@@ -55,7 +55,7 @@ func decideRun(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	case session.OutcomeInterrupted:
 		return do(EffectSave, interrupted(f))
 	case session.OutcomeWait, session.OutcomeLimit, session.OutcomeRateLimited, session.OutcomeOverloaded:
-		return hindered(s, f)
+		return hindered(s, p, f)
 	case session.OutcomeAsk:
 		return do(EffectSave, session.Waiting{Reason: session.WaitHuman, Ask: r.Ask})
 	case session.OutcomeNotStarted:
@@ -111,7 +111,7 @@ func cannotWork(r *session.RunResult, card *workflows.Card) session.BlockedBy {
 
 // hindered returns the decision to wait until the provider lets the agent work again, or to block the session after it
 // has waited too long in total.
-func hindered(s *session.Session, f Facts) Decision {
+func hindered(s *session.Session, p *workflows.Plan, f Facts) Decision {
 	o, r := s.Open, s.Open.Run
 	h := session.Hindered{Runs: 1}
 	if s.Hindered != nil {
@@ -154,6 +154,9 @@ func hindered(s *session.Session, f Facts) Decision {
 	pause += time.Duration(jitter * float64(min(pause/4, 2*time.Minute)))
 	w.Until = f.Now.Add(pause).Unix()
 	w.Longest = max(1, int64(pause/time.Second))
+	if r.Outcome == session.OutcomeLimit && pause > shortWait {
+		limited(s, p, f, &w)
+	}
 	if h.Runs > 1 && w.Cause != session.CauseAsked {
 		w.Why += fmt.Sprintf(" (%d runs in a row)", h.Runs)
 	}

@@ -15,6 +15,9 @@ func inAttempt(s *session.Session, e session.Event) (bool, error) {
 	switch b := e.Body.(type) {
 	case session.AttemptStarted:
 		waited(s, e.At.Unix())
+		if s.Waiting != nil && s.Waiting.Limited != nil && b.Limited == nil {
+			s.Limits = nil // the limit is over, or a person has ended the wait
+		}
 		s.Status, s.Waiting, s.Runs, s.Started = session.StatusRunning, nil, s.Runs+1, b.RunID
 		// an attempt may be in another phase than before: finished work that a person edited returns to a phase to be
 		// judged

@@ -19,6 +19,9 @@ func driving(s *session.Session, e session.Event, b session.Driving) {
 		return
 	}
 	s.Status, s.Waiting, s.Spent.Since = session.StatusRunning, nil, 0
+	if b.Now {
+		s.Limits = nil
+	}
 }
 
 // driven records the time at which the newest `wfs run` seems to have ended. It clears that time if the run continues.

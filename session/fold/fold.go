@@ -81,6 +81,7 @@ func betweenAttempts(s *session.Session, e session.Event) (bool, error) {
 		if b.Reason == session.WaitLimit {
 			s.Spent.Since = e.At.Unix()
 			waitsHindered(s, b)
+			limited(s, b.Limited)
 		}
 	case session.BlockedBy:
 		s.Status, s.Blocked, s.Open, s.Reworded = session.StatusBlocked, &b, nil, false

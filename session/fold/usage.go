@@ -88,6 +88,20 @@ func waitsHindered(s *session.Session, b session.Waiting) {
 	}
 }
 
+// limited remembers the usage limit of an agent in place of its former one.
+func limited(s *session.Session, l *session.Limit) {
+	if l == nil {
+		return
+	}
+	limits := []session.Limit{*l}
+	for _, old := range s.Limits {
+		if old.Agent != l.Agent {
+			limits = append(limits, old)
+		}
+	}
+	s.Limits = limits
+}
+
 // hinders counts a run that the provider or the network stopped. Any other end of a run resets the count, as do changed
 // files.
 func hinders(s *session.Session, r session.RunResult, changed bool) {

@@ -31,31 +31,39 @@ func resolveAgents(p *workflows.Plan, c *workflows.Config) []workflows.Finding {
 		cards = workflows.BuiltinCards()
 	}
 	var unknown grouped
+	add := func(name string, ph *workflows.Phase) {
+		if _, done := p.Agents[name]; name == "" || done {
+			return
+		}
+		a, ok := c.Agents[name]
+		switch {
+		case ok:
+		case p.Agent.Use == name:
+			a = p.Agent
+		case cards[name] != nil:
+			a = workflows.Agent{Use: name, Card: cards[name]}
+		case name != workflows.Reviewer || ph.Review == nil:
+			unknown.add(name, ph.Name)
+			return
+		default:
+			if a = reviewer(p, ph, c, cards); a.Card == nil { // a person reviews
+				return
+			}
+		}
+		if p.Agents == nil {
+			p.Agents = map[string]workflows.Agent{}
+		}
+		p.Agents[name] = timeLimits(a)
+	}
 	for i := range p.Workflow.Phases {
 		ph := &p.Workflow.Phases[i]
-		for _, name := range []string{ph.Run.Name, ph.HalfOpen} {
-			if _, done := p.Agents[name]; name == "" || done {
-				continue
-			}
-			a, ok := c.Agents[name]
-			switch {
-			case ok:
-			case p.Agent.Use == name:
-				a = p.Agent
-			case cards[name] != nil:
-				a = workflows.Agent{Use: name, Card: cards[name]}
-			case name != workflows.Reviewer || ph.Review == nil:
-				unknown.add(name, ph.Name)
-				continue
-			default:
-				if a = reviewer(p, ph, c, cards); a.Card == nil { // a person reviews
-					continue
-				}
-			}
-			if p.Agents == nil {
-				p.Agents = map[string]workflows.Agent{}
-			}
-			p.Agents[name] = timeLimits(a)
+		add(ph.Run.Name, ph)
+		add(ph.HalfOpen, ph)
+		if ph.Run.Agent {
+			add(p.AgentOf(ph).OnLimit.Agent, ph)
+		}
+		if half, ok := p.Agents[ph.HalfOpen]; ok {
+			add(half.OnLimit.Agent, ph)
 		}
 	}
 	known := append(slices.Sorted(maps.Keys(c.Agents)), cards.Names()...)
@@ -76,7 +84,7 @@ func timeLimits(a workflows.Agent) workflows.Agent {
 // no card for that agent, a person reviews: the phase is changed accordingly.
 func reviewer(p *workflows.Plan, ph *workflows.Phase, c *workflows.Config, cards workflows.Cards) workflows.Agent {
 	for _, name := range c.Installed {
-		if name != p.Agent.Use && cards[name] != nil {
+		if name != p.Agent.Use && name != p.Agent.OnLimit.Agent && cards[name] != nil {
 			return workflows.Agent{Use: name, Card: cards[name], Fresh: true}
 		}
 	}
@@ -126,18 +134,34 @@ func checkReviewers(p *workflows.Plan) []workflows.Finding {
 		}
 		reviewer := p.AgentOf(&review)
 		own := slices.IndexFunc(p.Workflow.Phases, func(ph workflows.Phase) bool {
-			return ph.Review == nil && ph.Run.Agent && !onlyDocuments(ph.Guards) && sameWorker(p.AgentOf(&ph), reviewer)
+			if ph.Review != nil || !ph.Run.Agent || onlyDocuments(ph.Guards) {
+				return false
+			}
+			for _, w := range withSubstitute(p, p.AgentOf(&ph)) {
+				if slices.ContainsFunc(withSubstitute(p, reviewer), func(r *workflows.Agent) bool { return sameWorker(w, r) }) {
+					return true
+				}
+			}
+			return false
 		})
 		if own >= 0 {
 			findings = append(findings, workflows.Findingf(
 				"phase %s reviews the work of phase %s with the same agent and model: %s\n"+
 					"name another one with `run: {agent: NAME}` and agents: in the configuration "+
-					"(another model is enough), "+
+					"(another model is enough; agents under on-limit count too), "+
 					"or write review: {by: anyone}", review.Name, p.Workflow.Phases[own].Name,
 				cmp.Or(reviewer.Use, reviewer.Command.Text(), "script")))
 		}
 	}
 	return findings
+}
+
+// withSubstitute returns an agent, and the one that works in its place at a usage limit.
+func withSubstitute(p *workflows.Plan, a *workflows.Agent) []*workflows.Agent {
+	if other, ok := p.Agents[a.OnLimit.Agent]; ok {
+		return []*workflows.Agent{a, &other}
+	}
+	return []*workflows.Agent{a}
 }
 
 func onlyDocuments(g workflows.Guards) bool {

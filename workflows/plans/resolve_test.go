@@ -343,3 +343,24 @@ func parseConfig(file string, text []byte) (*workflows.Config, []workflows.Findi
 	s.Config.Cards = nil // Resolve uses them by default
 	return &s.Config, nil
 }
+
+// TestASubstituteDoesNotReview checks that the agent that works during a usage limit may not review the work, and that
+// its name must be known.
+func TestASubstituteDoesNotReview(t *testing.T) {
+	t.Parallel()
+	for onLimit, want := range map[string]string{"opencode": "", "codex": "same agent and model", "nobody": `no agent "nobody"`} {
+		c, f := parseConfig("c", []byte("version: 1\nagent: {use: claude, on-limit: {agent: "+onLimit+"}}\n"+
+			"agents: {reviewer: {use: codex}}\ngates: {tests: {run: make test}}\n"))
+		if len(f) > 0 {
+			t.Fatal(f)
+		}
+		w := parse(t, string(mustBuiltin(t, "reviewed")))
+		p, f := Resolve(w, c, nil)
+		switch {
+		case want == "" && (len(f) > 0 || p.Agents["opencode"].Card == nil):
+			t.Errorf("%s: %v", onLimit, f)
+		case want != "" && (len(f) != 1 || !strings.Contains(f[0].String(), want)):
+			t.Errorf("%s: %v", onLimit, f)
+		}
+	}
+}

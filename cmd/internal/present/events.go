@@ -17,7 +17,11 @@ func EventText(body session.Body) string {
 	case session.Baseline:
 		return fmt.Sprintf("%s, %d failing, %d flaky", N(len(b.Gates), "gate"), len(b.Red), len(b.Flaky))
 	case session.AttemptStarted:
-		return fmt.Sprintf("%s, lap %d, attempt %d (%s)", b.Phase, b.Lap, b.Attempt, b.Runner)
+		text := fmt.Sprintf("%s, lap %d, attempt %d (%s)", b.Phase, b.Lap, b.Attempt, b.Runner)
+		if b.Limited != nil {
+			text += ", " + Substitute(b)
+		}
+		return text
 	case session.RunEnded:
 		text := runText(b.RunResult)
 		if cost := Cost(b.Usage()); cost != "" {

@@ -68,6 +68,9 @@ func Stands(s *session.Session) string {
 	if n > 0 {
 		line += ", " + N(n, "attempt") + " so far"
 	}
+	if s.Open != nil && s.Open.Limited != nil {
+		line += "; " + Substitute(s.Open.AttemptStarted)
+	}
 	if s.Why != "" && s.Status != session.StatusBlocked { // the evidence of a blocked session says why in detail
 		line += " (" + s.Why + ")"
 	}
@@ -178,6 +181,12 @@ func WaitingUntil(w *session.Waiting, now time.Time) string {
 		format = " 2006-01-02 15:04 UTC"
 	}
 	return what + unix(w.Until).UTC().Format(format)
+}
+
+// Substitute says of an attempt which agent works because of another's usage limit.
+func Substitute(a session.AttemptStarted) string {
+	return fmt.Sprintf("%s is limited until %s; %s works meanwhile", a.Limited.Agent,
+		unix(a.Limited.Until).UTC().Format("2006-01-02 15:04 UTC"), a.Agent)
 }
 
 // Standing returns the line of Stands with the status in colour.

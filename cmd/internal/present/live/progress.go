@@ -117,6 +117,9 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 		p.driving(b, s)
 	case session.AttemptStarted:
 		p.attempt(s, b.Phase, b.Attempt)
+		if b.Limited != nil {
+			p.Note("  %s", present.Substitute(b))
+		}
 		if b.HalfOpen {
 			p.Note("  last attempt%s: without progress the session is blocked", triedBy(b.Agent))
 		}

@@ -96,6 +96,9 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	case session.AttemptStarted:
 		s.attempt = b.Attempt
 		s.before, s.spent, s.tools, s.denials, s.said = now.CostUSD, agents.Spent{}, 0, 0, ""
+		if b.Limited != nil {
+			s.does(present.Substitute(b), at)
+		}
 	case session.Judged:
 		if red := b.Red(); red != nil || session.CountsOf(b.Gates).Total() > 0 {
 			s.passing, s.tested = b.Passing(), red == nil
