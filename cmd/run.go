@@ -153,6 +153,7 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 		return err
 	}
 	p.Plan = h.Plan
+	a.sayInterrupted(&h.S)
 	a.WaitLong(ctx, p.Tell)
 	a.sayDrift(ctx, &h.S, h.Plan)
 	if !a.detached { // a detached run's output is stored in the repository
@@ -179,6 +180,14 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 		p.View.End()
 	}
 	return ending{a.app}.of(ctx, h)
+}
+
+// sayInterrupted prints, after an interruption, with which files the run continues, and how to go back instead.
+func (a *runVerb) sayInterrupted(s *session.Session) {
+	if s.Status == session.StatusInterrupted && s.At(s.Current).Trigger == session.TriggerInterrupted {
+		a.note("continuing after an interruption with the files as they were, kept as @%d; to go back instead, also later: %s",
+			s.Current, a.typedFor(fmt.Sprintf("wfs resume @%d", present.BeforeInterruption(s)), s.ID, ""))
+	}
 }
 
 // howEnded returns the record of how a run ended. wfs watch and wfs status print it later.

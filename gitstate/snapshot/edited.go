@@ -1,13 +1,16 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -56,6 +59,63 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 		return is
 	})
 	return tracked, untracked, nil
+}
+
+// EditedLines lists the files of the work tree that differ from a commit, except those in .wfs, with the numbers of
+// lines that were added and removed. Like Edited, it writes nothing. The lines of a file that is not in the index,
+// although the commit has it, are not counted.
+func (r *Files) EditedLines(ctx context.Context, since session.Commit, exclude string) ([]session.FileLines, error) {
+	out, err := r.Git.Ask(ctx, "diff-index", object.EverySubmodule, "-z", "--numstat", "--no-renames", "--no-ext-diff",
+		"--no-textconv", string(since), "--", ":/", ":(top,exclude)"+object.UserDir)
+	if err != nil {
+		return nil, err
+	}
+	_, untracked, err := r.Edited(ctx, since, exclude)
+	if err != nil {
+		return nil, err
+	}
+	files := object.ParseLines(out)
+	for _, path := range untracked {
+		i := slices.IndexFunc(files, func(f session.FileLines) bool { return f.Path == path })
+		if i < 0 {
+			text, err := durable.ReadFile(filepath.Join(r.Git.Root, filepath.FromSlash(path)), countedSize)
+			files = append(files, session.FileLines{Path: path, Added: lineCount(text),
+				Binary: err != nil || bytes.IndexByte(text, 0) >= 0})
+			continue
+		}
+		raw, err := r.Git.Ask(ctx, "diff-index", "--raw", "-z", "--no-renames", "--no-abbrev", string(since), "--",
+			":(top,literal)"+path)
+		if err != nil {
+			return nil, err
+		}
+		was, err := object.ParseRaw(raw)
+		if err != nil {
+			return nil, err
+		}
+		for k := range was {
+			was[k].NewMode, was[k].NewID = was[k].OldMode, was[k].OldID
+		}
+		same, err := r.Holds(ctx, was)
+		if err != nil {
+			return nil, err
+		}
+		if files[i] = (session.FileLines{Path: path, Binary: true}); same {
+			files = slices.Delete(files, i, i+1)
+		}
+	}
+	return files, nil
+}
+
+// countedSize is the maximum size in bytes of a file whose lines EditedLines counts.
+const countedSize = 1 << 20
+
+// lineCount counts the lines of a text. The last one need not end in a line break.
+func lineCount(text []byte) int {
+	n := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
 }
 
 // Dirty returns the number of paths in the work tree that differ from HEAD or are untracked, except .wfs. An untracked
