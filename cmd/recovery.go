@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/ways"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 	"github.com/wfs-dev/wfs/session"
@@ -15,7 +16,7 @@ import (
 
 // recoveryOf says what an interruption cut off in the session of this work tree, and how the user can continue. It
 // returns nil if the session was not interrupted, or is not checked out here. `d.Next` must be complete.
-func (a *statusVerb) recoveryOf(ctx context.Context, d *present.Session, in *worktree.Worktree) *present.Recovery {
+func (a *statusVerb) recoveryOf(ctx context.Context, d *present.Session, in *worktree.Worktree) *ways.Recovery {
 	s := d.Of
 	if !d.Current || d.Driver != nil || len(d.Next) == 0 || !outlived(s) && s.Status != session.StatusInterrupted {
 		return nil
@@ -23,7 +24,7 @@ func (a *statusVerb) recoveryOf(ctx context.Context, d *present.Session, in *wor
 	if what, _ := a.HalfMoved(ctx); what != "" {
 		return nil // the next command completes that first
 	}
-	c := &recoverer{statusVerb: a, ctx: ctx, s: s, root: rootOf(in), alive: d.Alive, r: &present.Recovery{
+	c := &recoverer{statusVerb: a, ctx: ctx, s: s, root: rootOf(in), alive: d.Alive, r: &ways.Recovery{
 		Step: "checkpoint", Complete: true, LastSign: unix(s.UpdatedAt).UTC()}}
 	c.look()
 	c.offer(d.Next)
@@ -41,7 +42,7 @@ type recoverer struct {
 	root  string
 	alive []session.Process
 	open  int64 // milliseconds that the open attempt's run worked
-	r     *present.Recovery
+	r     *ways.Recovery
 	err   error
 }
 
@@ -64,16 +65,16 @@ func (c *recoverer) look() {
 }
 
 // offer lists the user's options: keep the files, or go back to a backup, to the last checkpoint, to where the phase or
-// the lap began, or begin anew in a second session.
+// the lap began, or begin again in a second session.
 func (c *recoverer) offer(next []string) {
 	now := c.differs(c.s.At(c.s.Current).Code)
 	now.Millis = c.open
 	back := c.typedFor("wfs resume --backup", c.s.ID, c.root)
 	complete := next[slices.IndexFunc(next, func(n string) bool { return n != back })]
-	last := present.BeforeInterruption(c.s)
+	last := ways.BeforeInterruption(c.s)
 	kept := now
 	kept.Checkpoints = c.below(c.s.Current)
-	c.add(present.RecoveryOption{Type: "complete", What: "keep all", Command: complete, Checkpoint: c.s.Current,
+	c.add(ways.Option{Type: "complete", What: "keep all", Command: complete, Checkpoint: c.s.Current,
 		Keeps: kept, Recommended: next[0] != back})
 	if auto, err := c.Engine.FindAuto(c.ctx, c.s.ID); err == nil {
 		if at := unix(auto.At).UTC(); at.After(c.r.LastSign) {
@@ -82,22 +83,25 @@ func (c *recoverer) offer(next []string) {
 		lost := c.differs(auto.Code)
 		lost.Millis = max(0, c.r.LastSign.Sub(unix(auto.At)).Milliseconds())
 		if lost.Files > 0 {
-			c.add(present.RecoveryOption{Type: "backup", What: "backup of " + present.Ago(unix(auto.At), c.env.Now()),
+			c.add(ways.Option{Type: "backup", What: "backup of " + present.Ago(unix(auto.At), c.env.Now()),
 				Command: c.first(back), Checkpoint: auto.Checkpoint, Loses: lost, Recommended: next[0] == back,
-				Keeps: present.Amount{Checkpoints: c.below(auto.Checkpoint), Files: auto.Changes}})
+				Keeps: ways.Amount{Checkpoints: c.below(auto.Checkpoint), Files: auto.Changes}})
 		}
 	}
-	phase, lap := present.Begins(c.s, last)
-	if last != c.s.Current || now.Files > 0 {
-		c.back("checkpoint", "last checkpoint", last)
+	phase, lap := ways.Begins(c.s, last)
+	if now.Files > 0 {
+		c.back("checkpoint", "last checkpoint", c.s.Current)
+	}
+	if last != c.s.Current {
+		c.back("checkpoint", "before the attempt", last)
 	}
 	if phase != last {
-		c.back("phase", "begin of "+string(c.s.Phase), phase)
+		c.back("phase", "start of "+string(c.s.Phase), phase)
 	}
 	if lap != phase {
-		c.back("lap", fmt.Sprintf("begin of lap %d", c.s.Lap), lap)
+		c.back("lap", fmt.Sprintf("start of lap %d", c.s.Lap), lap)
 	}
-	c.add(present.RecoveryOption{Type: "fresh", What: "a second session",
+	c.add(ways.Option{Type: "fresh", What: "a second session",
 		Command: c.first(c.typed(fmt.Sprintf("wfs fork %s@0", c.s.ID))), Keeps: kept})
 }
 
@@ -110,12 +114,12 @@ func (c *recoverer) back(kind, what string, n int) {
 			lost.Checkpoints, lost.Millis = lost.Checkpoints+1, lost.Millis+cp.Used.Millis
 		}
 	}
-	c.add(present.RecoveryOption{Type: kind, What: what, Checkpoint: n, Loses: lost,
+	c.add(ways.Option{Type: kind, What: what, Checkpoint: n, Loses: lost,
 		Command: c.first(c.typedFor(fmt.Sprintf("wfs resume @%d", n), c.s.ID, c.root)),
-		Keeps:   present.Amount{Checkpoints: c.below(n)}})
+		Keeps:   ways.Amount{Checkpoints: c.below(n)}})
 }
 
-func (c *recoverer) add(o present.RecoveryOption) { c.r.Options = append(c.r.Options, o) }
+func (c *recoverer) add(o ways.Option) { c.r.Options = append(c.r.Options, o) }
 
 // below returns how many checkpoints the session has between its birth and checkpoint n, which counts.
 func (c *recoverer) below(n int) (sum int) {
@@ -136,12 +140,12 @@ func (c *recoverer) first(command string) string {
 }
 
 // differs measures how the work tree differs from a commit.
-func (c *recoverer) differs(from session.Commit) present.Amount {
+func (c *recoverer) differs(from session.Commit) ways.Amount {
 	files, err := c.Repo.EditedLines(c.ctx, from, c.Clone.Session(c.s.ID).ExcludeFile())
 	if err != nil {
 		c.err = err
 	}
-	return present.AmountOf(slices.DeleteFunc(files, func(f session.FileLines) bool {
+	return ways.AmountOf(slices.DeleteFunc(files, func(f session.FileLines) bool {
 		return leftOut(c.s.At(c.s.Current), f.Path)
 	}))
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/present/ways"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
@@ -127,7 +127,11 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return moved{a.app, h, r, saved}.say()
+	if err := (moved{a.app, h, r, saved}).say(); err != nil {
+		return err
+	}
+	readiness{app: a.app, s: &h.S, plan: h.Plan, in: a.Here()}.sayLacking(ctx)
+	return nil
 }
 
 // askWay asks how to continue if the current session was interrupted. It returns the checkpoint to go to, such as "@4",
@@ -152,7 +156,7 @@ func (a *resumeVerb) askWay(ctx context.Context) (word string, goes bool, err er
 	if r == nil || len(d.Alive) > 0 { // resume refuses while processes of the run are alive
 		return "", true, nil
 	}
-	r.Options = slices.DeleteFunc(r.Options, func(o present.RecoveryOption) bool { return o.Type == "fresh" })
+	r.Options = slices.DeleteFunc(r.Options, func(o ways.Option) bool { return o.Type == "fresh" })
 	a.env.Recovery(r)
 	known := []string{"", "n"}
 	for i := range r.Options {

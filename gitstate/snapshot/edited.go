@@ -33,10 +33,6 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 		}
 		tracked = gitcmd.SplitZ(moved)
 	}
-	others := []string{"ls-files", "-z", "--others", "--exclude-standard"}
-	if exclude != "" {
-		others = append(others, "--exclude-from="+exclude)
-	}
 	// Use git status: git diff would write the index if only a file's time has changed.
 	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
 	changed, err := r.Git.Ask(ctx, append(status, paths...)...)
@@ -50,15 +46,24 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	}
 	slices.Sort(tracked)
 	tracked = slices.Compact(tracked)
-	names, err := r.Git.Ask(ctx, append(others, paths...)...)
-	if err != nil {
+	if untracked, err = r.untracked(ctx, exclude); err != nil {
 		return nil, nil, err
 	}
-	untracked = slices.DeleteFunc(gitcmd.SplitZ(names), func(p string) bool {
+	untracked = slices.DeleteFunc(untracked, func(p string) bool {
 		_, is := slices.BinarySearch(tracked, p)
 		return is
 	})
 	return tracked, untracked, nil
+}
+
+// untracked lists the files that are not in the index and not ignored, except those in .wfs.
+func (r *Files) untracked(ctx context.Context, exclude string) ([]string, error) {
+	others := []string{"ls-files", "-z", "--others", "--exclude-standard"}
+	if exclude != "" {
+		others = append(others, "--exclude-from="+exclude)
+	}
+	names, err := r.Git.Ask(ctx, append(others, "--", ":/", ":(top,exclude)"+object.UserDir)...)
+	return gitcmd.SplitZ(names), err
 }
 
 // EditedLines lists the files of the work tree that differ from a commit, except those in .wfs, with the numbers of
@@ -70,7 +75,7 @@ func (r *Files) EditedLines(ctx context.Context, since session.Commit, exclude s
 	if err != nil {
 		return nil, err
 	}
-	_, untracked, err := r.Edited(ctx, since, exclude)
+	untracked, err := r.untracked(ctx, exclude)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present/ways"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -61,7 +62,7 @@ func NextCommands(s *session.Session, alive []session.Process, way string) []str
 	case session.StatusRunning:
 		return []string{"wfs show"}
 	case session.StatusInterrupted:
-		return []string{"wfs run", fmt.Sprintf("wfs resume @%d", BeforeInterruption(s))}
+		return []string{"wfs run", fmt.Sprintf("wfs resume @%d", ways.BeforeInterruption(s))}
 	}
 	return []string{"wfs run"}
 }
