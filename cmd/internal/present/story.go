@@ -219,6 +219,7 @@ func FilesText(files []string, what string) string {
 func (c *Screen) On(d *Session) {
 	if d.Recovery != nil {
 		c.Recovery(d.Recovery)
+		c.Next(d.Next[:1])
 		return
 	}
 	if len(d.Ways) == 0 {
