@@ -72,8 +72,8 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	if n := strings.Count(word, "@"); n > 1 || n > 0 && a.backup != "" {
-		return usage("wfs resume --help", "resume takes one checkpoint, or --backup")
+	if n := strings.Count(word, "@"); n > 1 || n > 0 && (a.backup != "" || a.keep) || a.backup != "" && a.keep {
+		return usage("wfs resume --help", "resume takes one checkpoint, --backup or --keep")
 	}
 	name, checkpoint, ok := strings.Cut(word, "@")
 	if err := a.EnterNamed(ctx, name); err != nil {
@@ -157,6 +157,9 @@ func (a *resumeVerb) askWay(ctx context.Context) (word string, goes bool, err er
 		return "", true, nil
 	}
 	r.Options = slices.DeleteFunc(r.Options, func(o ways.Option) bool { return o.Type == "fresh" })
+	d.Recovery = r
+	a.env.Standing(&d, string(id)+"  ")
+	a.env.CutOff(&d)
 	a.env.Recovery(r)
 	known := []string{"", "n"}
 	for i := range r.Options {

@@ -63,7 +63,8 @@ func TestResumeAsks(t *testing.T) {
 			r.Try("wfs", "run")
 		}
 		got, exit := answer(r, c.answer, "resume")
-		if exit != 0 || !strings.Contains(got, "Which? [1-3, Enter: do nothing]") || !strings.Contains(got, c.says) {
+		if exit != 0 || !strings.Contains(got, "Which? [1-3, Enter: do nothing]") || !strings.Contains(got, c.says) ||
+			!strings.Contains(got, "cut  interrupted in WORK") {
 			t.Errorf("%q: exit %d: %s", c.answer, exit, got)
 		}
 		if there() != c.stays {

@@ -34,15 +34,15 @@ func AmountText(m ways.Amount) string {
 var steps = map[string]string{"attempt": "the agent was running, and had not ended",
 	"gates": "the agent had ended; its work is not judged yet", "verdict": "it was judged; its checkpoint is missing"}
 
-// cutOff prints what an interruption cut off, and when.
-func (c report) cutOff() {
-	r := c.of.Recovery
+// CutOff prints what an interruption cut off, and when. It prints nothing for a session that was not interrupted.
+func (c *Screen) CutOff(d *Session) {
+	r := d.Recovery
 	if r == nil {
 		return
 	}
-	what := fmt.Sprintf("complete up to checkpoint %d", c.of.Checkpoint)
+	what := fmt.Sprintf("complete up to checkpoint %d", d.Checkpoint)
 	if !r.Complete {
-		what = fmt.Sprintf("cut off: attempt %d at %s: %s", r.Attempt, c.of.Phase, steps[r.Step])
+		what = fmt.Sprintf("cut off: attempt %d at %s: %s", r.Attempt, d.Phase, steps[r.Step])
 	}
 	c.Out("%s; last sign of life %s", what, Ago(r.LastSign, c.Clock()))
 }

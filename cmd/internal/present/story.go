@@ -27,7 +27,7 @@ func (c *Screen) Tell(j *Story) {
 	c.Short("%s  %s", s.ID, s.Headline())
 	c.Out("")
 	told := r.standing("", j.Current)
-	r.cutOff()
+	c.CutOff(&j.Session)
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {
 		c.Short("item: %s", item)
 	}
