@@ -159,7 +159,6 @@ func (a *resumeVerb) askWay(ctx context.Context) (word string, goes bool, err er
 	r.Options = slices.DeleteFunc(r.Options, func(o ways.Option) bool { return o.Type == "fresh" })
 	d.Recovery = r
 	a.env.Standing(&d, string(id)+"  ")
-	a.env.CutOff(&d)
 	a.env.Recovery(r)
 	known := []string{"", "n"}
 	for i := range r.Options {

@@ -34,9 +34,9 @@ func AmountText(m ways.Amount) string {
 var steps = map[string]string{"attempt": "the agent was running, and had not ended",
 	"gates": "the agent had ended; its work is not judged yet", "verdict": "it was judged; its checkpoint is missing"}
 
-// CutOff prints what an interruption cut off, and when. It prints nothing for a session that was not interrupted.
-func (c *Screen) CutOff(d *Session) {
-	r := d.Recovery
+// cutOff prints what an interruption cut off, and when. It prints nothing for a session that was not interrupted.
+func (c report) cutOff() {
+	d, r := c.of, c.of.Recovery
 	if r == nil {
 		return
 	}

@@ -27,7 +27,7 @@ func (c *Screen) Tell(j *Story) {
 	c.Short("%s  %s", s.ID, s.Headline())
 	c.Out("")
 	told := r.standing("", j.Current)
-	c.CutOff(&j.Session)
+	r.cutOff()
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {
 		c.Short("item: %s", item)
 	}
