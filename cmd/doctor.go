@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/internal/durable"
@@ -37,7 +38,7 @@ type doctorVerb struct {
 
 func (a *doctorVerb) command() *cobra.Command {
 	c := &cobra.Command{
-		Use: "doctor", Short: "check for problems and suggest fixes",
+		Use: "doctor [SESSION]", Short: "check for problems and suggest fixes",
 		Long: `Doctor checks everything that wfs stores: refs and session histories (every event is read), journals,
 locks, notes and caches, the operation log, leftovers of killed processes, git settings that would delete
 sessions, and the disk. For each problem it prints its effect and the command that fixes it. Without
@@ -47,16 +48,25 @@ With --repair, what is damaged is moved aside (to NAME.corrupt-1; the latest thr
 recreated from refs. Nothing is reset: files, branches and HEAD stay as they are. A deleted branch of a session
 is not restored; doctor prints the command.
 
+With a SESSION it checks what that session needs to continue: its history and branch, its files against the
+last checkpoint, documents and tasks, the spec, the programs of its gates, the configuration, and its agent.
+
 The exit code is 4 when a problem blocks a command, else 0.`,
-		Example: "  wfs doctor\n  wfs doctor --json\n  wfs doctor --repair",
-		Args:    noArgs,
+		Example: "  wfs doctor\n  wfs doctor --json\n  wfs doctor --repair\n  wfs doctor csv-export",
+		Args:    upTo(1),
 		RunE:    with(a.run),
 	}
 	c.Flags().BoolVar(&a.repair, "repair", false, "move damaged files aside, and recreate them")
 	return c
 }
 
-func (a *doctorVerb) run(ctx context.Context, _ []string) error {
+func (a *doctorVerb) run(ctx context.Context, args []string) error {
+	switch {
+	case len(args) > 0 && a.repair:
+		return usage("wfs doctor --repair", "--repair is about the whole repository, not about one session")
+	case len(args) > 0:
+		return a.session(ctx, args[0])
+	}
 	open := a.Open
 	if a.repair {
 		open = a.OpenWriter
@@ -102,17 +112,7 @@ func (a *doctorVerb) say(j doctorJSON) {
 			}
 			continue
 		}
-		text := fmt.Sprintf("%s: %s: %s", f.Level, f.Where, f.What)
-		if f.Follows != "" {
-			text += "; " + f.Follows
-		}
-		switch {
-		case f.Kept != "":
-			text += fmt.Sprintf(" (left alone: %s)", f.Kept)
-		case f.Next != "":
-			text += ". Type: " + f.Next
-		}
-		a.out("%s", strings.ReplaceAll(text, "\n", " "))
+		a.out("%s: %s", f.Level, findingText(f))
 	}
 	looked := fmt.Sprintf("%d %s with %d %s, %d %s", j.Sessions, plural(j.Sessions, "session", "sessions"),
 		j.Turns, plural(j.Turns, "turn", "turns"), j.Refs, plural(j.Refs, "ref", "refs"))
@@ -122,6 +122,84 @@ func (a *doctorVerb) say(j doctorJSON) {
 		a.out("no problems found: %s", looked)
 	case j.OK:
 		a.out("no blocking problems: %s", looked)
+	}
+}
+
+// findingText returns a finding in one line, with its effect and its remedy.
+func findingText(f *check.Finding) string {
+	text := fmt.Sprintf("%s: %s", f.Where, f.What)
+	if f.Follows != "" {
+		text += "; " + f.Follows
+	}
+	switch {
+	case f.Kept != "":
+		text += fmt.Sprintf(" (left alone: %s)", f.Kept)
+	case f.Next != "":
+		text += ". Type: " + f.Next
+	}
+	return strings.ReplaceAll(text, "\n", " ")
+}
+
+type sessionChecksJSON struct {
+	Version int              `json:"version"`
+	Session session.ID       `json:"session"`
+	OK      bool             `json:"ok"` // nothing blocks the session
+	Checks  []sessionRowJSON `json:"checks"`
+}
+
+// sessionRowJSON is the result of one check of a session.
+type sessionRowJSON struct {
+	Check    string          `json:"check"`
+	OK       bool            `json:"ok"` // no finding is a problem
+	Findings []check.Finding `json:"findings"`
+}
+
+// session checks what a session needs to continue.
+func (a *doctorVerb) session(ctx context.Context, name string) error {
+	v, err := a.OpenView(ctx, name)
+	if err != nil {
+		return err
+	}
+	ready := readiness{app: a.app, s: &v.Session}
+	if ready.in, err = a.PlaceOf(ctx, v.Session.ID); err != nil {
+		return err
+	}
+	if ready.plan, err = a.PinnedPlan(ctx, v); err != nil {
+		return err
+	}
+	j := sessionChecksJSON{Version: jsonVersion, Session: v.Session.ID, OK: true}
+	for _, row := range ready.all(a.checks()) {
+		found, err := row.Look(ctx)
+		if err != nil {
+			return fmt.Errorf("%s cannot be checked: %w", row.Name, err)
+		}
+		c := sessionRowJSON{Check: row.Name, OK: true, Findings: list(found)}
+		for _, f := range found {
+			c.OK = c.OK && f.Level == check.Tells
+			j.OK = j.OK && f.Level != check.Blocks
+		}
+		j.Checks = append(j.Checks, c)
+	}
+	if a.json {
+		err = a.answer(j)
+	} else {
+		a.saySession(j)
+	}
+	if err == nil && !j.OK {
+		return exitWith(exitBlocked)
+	}
+	return err
+}
+
+// saySession prints a row for each check of a session.
+func (a *doctorVerb) saySession(j sessionChecksJSON) {
+	for _, c := range j.Checks {
+		if len(c.Findings) == 0 {
+			a.out("ok      %s", c.Check)
+		}
+		for _, f := range c.Findings {
+			a.env.OutAt(8, "%s %s: %s", present.Pad(f.Level, 7), c.Check, findingText(&f))
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine/finish"
@@ -27,12 +26,7 @@ func editsIn(ctx context.Context, w *workspace.Workspace, s *session.Session, in
 	if err != nil {
 		return nil // only for display: code that needs the edits takes a snapshot
 	}
-	never := func(path string) bool { // left out of every checkpoint
-		in := func(p string) bool { return path == p || strings.HasPrefix(path, strings.TrimSuffix(p, "/")+"/") }
-		return slices.ContainsFunc(c.Skipped, func(x session.Skip) bool { return in(x.Path) }) ||
-			slices.ContainsFunc(c.HeldOut, func(x session.Held) bool { return in(x.Path) })
-	}
-	return slices.DeleteFunc(slices.Concat(tracked, untracked), never)
+	return slices.DeleteFunc(slices.Concat(tracked, untracked), func(p string) bool { return leftOut(c, p) })
 }
 
 // addEdits adds the files that were edited since the current checkpoint. If they include tests that will judge the next

@@ -2,10 +2,14 @@ package cmd
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present/ways"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
@@ -14,8 +18,8 @@ import (
 
 type resumeVerb struct {
 	*app
-	at, backup       string
-	fresh, auto, dry bool
+	at, backup             string
+	fresh, auto, dry, keep bool
 }
 
 func (a *resumeVerb) command() *cobra.Command {
@@ -25,9 +29,12 @@ func (a *resumeVerb) command() *cobra.Command {
 With a checkpoint, such as csv-export@4, or @4 of the current session, the session goes back (or forward) to it;
 @0 is its beginning. What is in the work tree is saved first, and no checkpoint is ever deleted.
 
+After an interruption, resume alone asks at a terminal which way to continue: wfs status lists the ways, with
+what each keeps and loses. --keep, or naming the session, keeps the files without asking.
+
 With --backup the session goes to the checkpoint that a backup was made upon, and gets the files of the backup:
 --backup=NUMBER is one of wfs backups, --backup alone the last one of an interrupted run.`,
-		Example: "  wfs resume\n  wfs resume csv-export@4\n  wfs resume @4 --dry-run\n  wfs resume --backup\n  wfs resume csv-export --backup=3",
+		Example: "  wfs resume\n  wfs resume csv-export@4\n  wfs resume @4 --dry-run\n  wfs resume --keep\n  wfs resume --backup\n  wfs resume csv-export --backup=3",
 		Args:    upTo(1),
 		RunE:    with(a.run),
 	}
@@ -37,6 +44,7 @@ With --backup the session goes to the checkpoint that a backup was made upon, an
 	_, _, _ = c.Flags().MarkHidden("at"), c.Flags().MarkHidden("fresh"), c.Flags().MarkHidden("auto")
 	c.Flags().StringVar(&a.backup, "backup", "", "restore the files of this `backup`")
 	c.Flags().Lookup("backup").NoOptDefVal = autoName
+	c.Flags().BoolVar(&a.keep, "keep", false, "keep the files as they are, and do not ask")
 	dryFlag(c, &a.dry)
 	return c
 }
@@ -57,8 +65,15 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 		isNow(a.note, "wfs resume --backup")
 		a.backup = autoName
 	}
-	if n := strings.Count(word, "@"); n > 1 || n > 0 && a.backup != "" {
-		return usage("wfs resume --help", "resume takes one checkpoint, or --backup")
+	if word == "" && a.backup == "" && !a.dry && !a.keep && a.asksHere() {
+		var goes bool
+		var err error
+		if word, goes, err = a.askWay(ctx); err != nil || !goes {
+			return err
+		}
+	}
+	if n := strings.Count(word, "@"); n > 1 || n > 0 && (a.backup != "" || a.keep) || a.backup != "" && a.keep {
+		return usage("wfs resume --help", "resume takes one checkpoint, --backup or --keep")
 	}
 	name, checkpoint, ok := strings.Cut(word, "@")
 	if err := a.EnterNamed(ctx, name); err != nil {
@@ -112,7 +127,61 @@ func (a *resumeVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return moved{a.app, h, r, saved}.say()
+	if err := (moved{a.app, h, r, saved}).say(); err != nil {
+		return err
+	}
+	readiness{app: a.app, s: &h.S, plan: h.Plan, in: a.Here()}.sayLacking(ctx)
+	return nil
+}
+
+// askWay asks how to continue if the current session was interrupted. It returns the checkpoint to go to, such as "@4",
+// or "" to keep the files, and sets a.backup if the answer is a backup. It returns goes=false if the user chose to do
+// nothing.
+func (a *resumeVerb) askWay(ctx context.Context) (word string, goes bool, err error) {
+	if err := a.Open(ctx); err != nil {
+		return "", true, err
+	}
+	id, err := a.Current(ctx)
+	if err != nil || id == "" {
+		return "", true, err
+	}
+	v, err := a.View(ctx, id)
+	if err != nil {
+		return "", true, err
+	}
+	d := a.describe(&v.Session, a.Here())
+	status := &statusVerb{app: a.app}
+	status.addAutoSave(ctx, &d, &v.Session, v.Tip, a.Here())
+	r := status.recoveryOf(ctx, &d, a.Here())
+	if r == nil || len(d.Alive) > 0 { // resume refuses while processes of the run are alive
+		return "", true, nil
+	}
+	r.Options = slices.DeleteFunc(r.Options, func(o ways.Option) bool { return o.Type == "fresh" })
+	d.Recovery = r
+	a.env.Standing(&d, string(id)+"  ")
+	a.env.Recovery(r)
+	known := []string{"", "n"}
+	for i := range r.Options {
+		known = append(known, strconv.Itoa(i+1))
+	}
+	answer, err := a.promptFor(ctx, fmt.Sprintf("Which? [1-%d, Enter: do nothing] ", len(r.Options)),
+		"wfs resume --keep", known...)
+	if err != nil {
+		return "", true, err
+	}
+	n, err := strconv.Atoi(answer)
+	if err != nil {
+		a.note("nothing was moved")
+		return "", false, nil
+	}
+	switch o := r.Options[n-1]; o.Type {
+	case "complete":
+	case "backup":
+		a.backup = autoName
+	default:
+		word = fmt.Sprintf("@%d", o.Checkpoint)
+	}
+	return word, true, nil
 }
 
 // findBackup returns the session's backup called `name`. It returns nil if name is "".

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/present/live"
+	"github.com/wfs-dev/wfs/cmd/internal/present/ways"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/decide"
@@ -161,8 +162,10 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 		return err
 	}
 	p.Plan = h.Plan
+	a.sayInterrupted(&h.S)
 	a.WaitLong(ctx, p.Tell)
 	a.sayDrift(ctx, &h.S, h.Plan)
+	readiness{app: a.app, s: &h.S, plan: h.Plan, in: a.Here()}.sayLacking(ctx)
 	if !a.detached { // a detached run's output is stored in the repository
 		a.sayHoldoutDrift(ctx, h.S.ID, h.Plan)
 		if p.Much != live.Quiet {
@@ -191,6 +194,14 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 		p.View.End()
 	}
 	return ending{a.app}.of(ctx, h)
+}
+
+// sayInterrupted prints, after an interruption, with which files the run continues, and how to go back instead.
+func (a *runVerb) sayInterrupted(s *session.Session) {
+	if s.Status == session.StatusInterrupted && s.At(s.Current).Trigger == session.TriggerInterrupted {
+		a.note("continuing after an interruption with the files as they were, kept as @%d; to go back instead, also later: %s",
+			s.Current, a.typedFor(fmt.Sprintf("wfs resume @%d", ways.BeforeInterruption(s)), s.ID, ""))
+	}
 }
 
 // howEnded returns the record of how a run ended. wfs watch and wfs status print it later.

@@ -24,7 +24,8 @@ func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *ses
 		j.Missing = missingFrom(in.Path, auto.Changed)
 	}
 	d.AutoSave = j
-	if j.Missing > 0 && (s.Status == session.StatusInterrupted || s.Status == session.StatusPaused) {
+	if j.Missing > 0 && len(d.Alive) == 0 && (s.Status == session.StatusPaused ||
+		s.Status == session.StatusInterrupted || outlived(s)) {
 		d.Next = append([]string{a.typedFor("wfs resume --backup", d.ID, d.Worktree)}, d.Next...)
 	}
 }

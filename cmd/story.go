@@ -62,6 +62,7 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 	j.SpecEdited = a.SpecEdited(ctx, s)
 	a.addEdits(ctx, &j.Session, &v, in)
 	addTests(ctx, a.Workspace, &j.Session, ledger)
+	j.Recovery = a.recoveryOf(ctx, &j.Session, in)
 	if a.json {
 		what, completes := a.HalfMoved(ctx)
 		j.HalfMoved, j.Next = what, a.nextOr(completes, j.Next)

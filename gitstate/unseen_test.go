@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -281,5 +282,33 @@ func TestStagedSubmodules(t *testing.T) {
 	if got := r.Files.Nested("dir/a sub/a.txt"); got != "dir/a sub" || r.Files.Nested("dir") != "" ||
 		r.Files.Nested("a.txt") != "" {
 		t.Errorf("%q is a repository", got)
+	}
+}
+
+// TestEditedLines counts what differs from a commit, also files that the index lacks and the commit has.
+func TestEditedLines(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	r.write("edited", "1\n2\n3\n")
+	r.write("same", "s\n")
+	r.write("other", "o\n")
+	r.write("deleted", "d\nd\n")
+	r.run("add", "-A")
+	r.run("commit", "-q", "-m", "x")
+	since := session.Commit(strings.TrimSpace(r.run("rev-parse", "HEAD")))
+	r.run("rm", "-q", "--cached", "same", "other")
+	r.write("edited", "1\n3\nno line break")
+	r.write("other", "o\np\n")
+	r.write("new", "a\nb\nc\n")
+	r.write(".wfs/config.yaml", "x\n")
+	if err := os.Remove(filepath.Join(r.Git.Root, "deleted")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := r.EditedLines(t.Context(), since, "")
+	slices.SortFunc(files, func(x, y session.FileLines) int { return strings.Compare(x.Path, y.Path) })
+	want := []session.FileLines{{Path: "deleted", Removed: 2}, {Path: "edited", Added: 1, Removed: 1},
+		{Path: "new", Added: 3}, {Path: "other", Binary: true}}
+	if err != nil || !slices.Equal(files, want) {
+		t.Errorf("%v %+v, want %+v", err, files, want)
 	}
 }

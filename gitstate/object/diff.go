@@ -41,7 +41,11 @@ func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.Fil
 	if err != nil {
 		return nil, err
 	}
-	var files []session.FileLines
+	return ParseLines(out), nil
+}
+
+// ParseLines parses git's output for `--numstat -z --no-renames`.
+func ParseLines(out []byte) (files []session.FileLines) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		fields := strings.SplitN(line, "\t", 3)
 		if len(fields) != 3 {
@@ -52,7 +56,7 @@ func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.Fil
 		f.Removed, _ = strconv.Atoi(fields[1])
 		files = append(files, f)
 	}
-	return files, nil
+	return files
 }
 
 // EverySubmodule makes git compare submodules like all other entries. Without it, git reads submodule.<name>.ignore

@@ -1,13 +1,16 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -30,10 +33,6 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 		}
 		tracked = gitcmd.SplitZ(moved)
 	}
-	others := []string{"ls-files", "-z", "--others", "--exclude-standard"}
-	if exclude != "" {
-		others = append(others, "--exclude-from="+exclude)
-	}
 	// Use git status: git diff would write the index if only a file's time has changed.
 	status := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"}
 	changed, err := r.Git.Ask(ctx, append(status, paths...)...)
@@ -47,15 +46,81 @@ func (r *Files) Edited(ctx context.Context, since session.Commit, exclude string
 	}
 	slices.Sort(tracked)
 	tracked = slices.Compact(tracked)
-	names, err := r.Git.Ask(ctx, append(others, paths...)...)
-	if err != nil {
+	if untracked, err = r.untracked(ctx, exclude); err != nil {
 		return nil, nil, err
 	}
-	untracked = slices.DeleteFunc(gitcmd.SplitZ(names), func(p string) bool {
+	untracked = slices.DeleteFunc(untracked, func(p string) bool {
 		_, is := slices.BinarySearch(tracked, p)
 		return is
 	})
 	return tracked, untracked, nil
+}
+
+// untracked lists the files that are not in the index and not ignored, except those in .wfs.
+func (r *Files) untracked(ctx context.Context, exclude string) ([]string, error) {
+	others := []string{"ls-files", "-z", "--others", "--exclude-standard"}
+	if exclude != "" {
+		others = append(others, "--exclude-from="+exclude)
+	}
+	names, err := r.Git.Ask(ctx, append(others, "--", ":/", ":(top,exclude)"+object.UserDir)...)
+	return gitcmd.SplitZ(names), err
+}
+
+// EditedLines lists the files of the work tree that differ from a commit, except those in .wfs, with the numbers of
+// lines that were added and removed. Like Edited, it writes nothing. The lines of a file that is not in the index,
+// although the commit has it, are not counted.
+func (r *Files) EditedLines(ctx context.Context, since session.Commit, exclude string) ([]session.FileLines, error) {
+	out, err := r.Git.Ask(ctx, "diff-index", object.EverySubmodule, "-z", "--numstat", "--no-renames", "--no-ext-diff",
+		"--no-textconv", string(since), "--", ":/", ":(top,exclude)"+object.UserDir)
+	if err != nil {
+		return nil, err
+	}
+	untracked, err := r.untracked(ctx, exclude)
+	if err != nil {
+		return nil, err
+	}
+	files := object.ParseLines(out)
+	for _, path := range untracked {
+		i := slices.IndexFunc(files, func(f session.FileLines) bool { return f.Path == path })
+		if i < 0 {
+			text, err := durable.ReadFile(filepath.Join(r.Git.Root, filepath.FromSlash(path)), countedSize)
+			files = append(files, session.FileLines{Path: path, Added: lineCount(text),
+				Binary: err != nil || bytes.IndexByte(text, 0) >= 0})
+			continue
+		}
+		raw, err := r.Git.Ask(ctx, "diff-index", "--raw", "-z", "--no-renames", "--no-abbrev", string(since), "--",
+			":(top,literal)"+path)
+		if err != nil {
+			return nil, err
+		}
+		was, err := object.ParseRaw(raw)
+		if err != nil {
+			return nil, err
+		}
+		for k := range was {
+			was[k].NewMode, was[k].NewID = was[k].OldMode, was[k].OldID
+		}
+		same, err := r.Holds(ctx, was)
+		if err != nil {
+			return nil, err
+		}
+		if files[i] = (session.FileLines{Path: path, Binary: true}); same {
+			files = slices.Delete(files, i, i+1)
+		}
+	}
+	return files, nil
+}
+
+// countedSize is the maximum size in bytes of a file whose lines EditedLines counts.
+const countedSize = 1 << 20
+
+// lineCount counts the lines of a text. The last one need not end in a line break.
+func lineCount(text []byte) int {
+	n := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
 }
 
 // Dirty returns the number of paths in the work tree that differ from HEAD or are untracked, except .wfs. An untracked

@@ -34,7 +34,7 @@ const RepairCommand = "wfs doctor --repair"
 // Finding is one problem or note of wfs doctor.
 type Finding struct {
 	Level string `json:"level"`
-	// ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook, proof
+	// ledger, journal, file, ref, branch, objects, lock, left-over, work tree, clone, git, config, disk, hook, proof, session
 	About   string     `json:"about"`
 	Session session.ID `json:"session,omitempty"`
 	Where   string     `json:"where"`             // the path, ref or setting that the finding is about

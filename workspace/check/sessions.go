@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,6 +24,23 @@ func (r sessionChecks) sessions() error {
 		}
 	}
 	return nil
+}
+
+// Session checks one session: its history, its journal and its branch.
+func (d *Doctor) Session(ctx context.Context, id session.ID) ([]Finding, error) {
+	r := &Report{Doctor: d, ctx: ctx, since: d.Now(), tips: map[session.ID]session.Commit{}}
+	tip, err := d.Repo.Ref(ctx, session.LedgerOf(id))
+	if err == nil {
+		r.refs, err = d.Repo.RefsBelow(ctx, session.BranchOf(id))
+	}
+	if err == nil {
+		err = sessionChecks{fileChecks{r}}.session(id, tip)
+	}
+	var found []Finding
+	for _, f := range r.Findings {
+		found = append(found, *f)
+	}
+	return found, err
 }
 
 func (r sessionChecks) session(id session.ID, tip session.Commit) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present/ways"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
@@ -61,7 +62,7 @@ func NextCommands(s *session.Session, alive []session.Process, way string) []str
 	case session.StatusRunning:
 		return []string{"wfs show"}
 	case session.StatusInterrupted:
-		return []string{"wfs run", fmt.Sprintf("wfs resume @%d", beforeInterruption(s))}
+		return []string{"wfs run", fmt.Sprintf("wfs resume @%d", ways.BeforeInterruption(s))}
 	}
 	return []string{"wfs run"}
 }
@@ -77,16 +78,6 @@ func FinishCommand(s *session.Session) string {
 		return `wfs finish --anyway "why"`
 	}
 	return "wfs finish"
-}
-
-// beforeInterruption returns the number of the newest checkpoint that does not hold the changes of an interrupted
-// attempt. The user can go back to it to discard those changes.
-func beforeInterruption(s *session.Session) int {
-	n := s.Current
-	for n > 0 && s.At(n).Trigger == session.TriggerInterrupted {
-		n--
-	}
-	return n
 }
 
 // Way is one option that a user has for a stopped session, with the command for it.

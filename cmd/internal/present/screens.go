@@ -19,8 +19,12 @@ type report struct {
 	of *Session
 }
 
-// Standing prints the state of a session.
-func (c *Screen) Standing(d *Session, head string) { report{c, d}.standing(head, false) }
+// Standing prints the state of a session, and what an interruption cut off.
+func (c *Screen) Standing(d *Session, head string) {
+	r := report{c, d}
+	r.standing(head, false)
+	r.cutOff()
+}
 
 // standing prints the state of a session. For a blocked or completed session it prints the full screen, and returns
 // true: the caller then needs to add little. For any other session it prints a few lines, and returns false.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present/ways"
 	"github.com/wfs-dev/wfs/engine/finish"
 	"github.com/wfs-dev/wfs/gitstate/handover"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -78,6 +79,7 @@ type Session struct {
 	Driver      *Driver                `json:"driver,omitempty"`
 	AutoSave    *AutoSave              `json:"auto_save,omitempty"`    // set if it has changes that no checkpoint has
 	Alive       []session.Process      `json:"alive,omitempty"`        // processes that outlived the newest run
+	Recovery    *ways.Recovery         `json:"recovery,omitempty"`     // set after an interruption
 	SpecEdited  string                 `json:"spec_edited,omitempty"`  // command that pins the edited spec
 	Edits       []string               `json:"edits,omitempty"`        // files that differ from the current checkpoint
 	Requests    int                    `json:"requests,omitempty"`     // unread requests in the inbox

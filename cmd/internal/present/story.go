@@ -27,6 +27,7 @@ func (c *Screen) Tell(j *Story) {
 	c.Short("%s  %s", s.ID, s.Headline())
 	c.Out("")
 	told := r.standing("", j.Current)
+	r.cutOff()
 	if item := s.Item(); item != "" && s.Phase != workflows.Done {
 		c.Short("item: %s", item)
 	}
@@ -214,8 +215,13 @@ func FilesText(files []string, what string) string {
 	return fmt.Sprintf("%s %s: %s", N(len(files), "file"), what, safetext.First(files, 5, " "))
 }
 
-// On prints how to continue: the user's options for a stopped session, otherwise the next commands.
+// On prints how to continue: the user's options for an interrupted or stopped session, otherwise the next commands.
 func (c *Screen) On(d *Session) {
+	if d.Recovery != nil {
+		c.Recovery(d.Recovery)
+		c.Next(d.Next[:1])
+		return
+	}
 	if len(d.Ways) == 0 {
 		c.Next(d.Next)
 		return

@@ -96,9 +96,6 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 	case session.AttemptStarted:
 		s.attempt = b.Attempt
 		s.before, s.spent, s.tools, s.denials, s.said = now.CostUSD, agents.Spent{}, 0, 0, ""
-		if b.Limited != nil {
-			s.does(present.Substitute(b), at)
-		}
 	case session.Judged:
 		if red := b.Red(); red != nil || session.CountsOf(b.Gates).Total() > 0 {
 			s.passing, s.tested = b.Passing(), red == nil
@@ -112,8 +109,11 @@ func (s *viewing) event(e session.Event, now *session.Session, at time.Time) {
 
 // begins returns the action that follows an event of a run; "" if it is the same as before.
 func begins(e session.Event, plan *workflows.Plan) string {
-	switch e.Body.(type) {
+	switch b := e.Body.(type) {
 	case session.AttemptStarted:
+		if b.Limited != nil {
+			return present.Substitute(b)
+		}
 		return who(plan) + " is working"
 	case session.RunEnded:
 		return "running the gates"
