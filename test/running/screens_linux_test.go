@@ -197,29 +197,3 @@ func screenIs(t *testing.T, s *seen, name string, columns, rows, exit int, args 
 		t.Errorf("%s shows\n%s\nwant\n%s", name, text, want)
 	}
 }
-
-// TestSpecTwice asks a user at a terminal who begins a session with the spec of an unfinished one: resume that one,
-// begin another, or quit.
-func TestSpecTwice(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	p.agent("exit 0")
-	p.write("spec.md", "- [ ] a header row\n")
-	p.ok("git", "add", "-A")
-	p.ok("git", "commit", "-q", "-m", "spec")
-	p.ok("wfs", "new", "one", "--spec", "spec.md")
-	for _, c := range []struct {
-		answer string
-		exit   int
-		branch string
-	}{{"q", exitDecision, "main"}, {"r", 0, "wfs/one"}, {"a", 0, "wfs/two"}} {
-		p.ok("wfs", "switch", "main")
-		s := p.watch(80, 24, nil, "wfs", "new", "two", "--spec", "spec.md")
-		p.until("the question", func() bool { return strings.Contains(s.Text(), "[r]esume one, begin [a]nother one, or [q]uit?") })
-		s.types(c.answer + "\n")
-		s.ends(c.exit)
-		if branch := strings.TrimSpace(p.ok("git", "branch", "--show-current")); branch != c.branch {
-			t.Errorf("%s: on %s, want %s:\n%s", c.answer, branch, c.branch, s.Text())
-		}
-	}
-}
