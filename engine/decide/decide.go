@@ -92,7 +92,7 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		switch {
 		case w.Reason == session.WaitHuman:
 			return do(EffectStop)
-		case !f.Woken && !Waited(w, f.Now):
+		case !f.Woken && !Waited(w, f.Now) && (w.Cause != session.CauseCalls || tooFast(s, p, f) != nil):
 			if f.Stop != "" {
 				return stop(stopped(f))
 			}
