@@ -1,7 +1,13 @@
 package cmd
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -58,4 +64,124 @@ func tryDocumented(line string) error {
 	}
 	_, err := tryExample(line)
 	return err
+}
+
+var (
+	requirement = regexp.MustCompile(`^\| (R\d{3}) \| [TLPSM](?: [TLPSM])* \| [^|]+ \| \*\*([a-z ]+)\*\* \| ([^|]+) \|$`)
+	codeSpans   = regexp.MustCompile("`([^`]+)`")
+	testName    = regexp.MustCompile(`^Test\w+$`)
+	links       = regexp.MustCompile(`\]\(([a-z]*(?:\.md)?)(?:#([a-z0-9-]+))?\)`)
+	noAnchor    = regexp.MustCompile(`[^a-z0-9 -]`)
+)
+
+// TestRequirements checks docs/requirements.md: every requirement has one row with a known status, and every test,
+// story, command and section that the page names exists. A row that is done names what shows it.
+func TestRequirements(t *testing.T) {
+	const most = 24 << 10
+	data, err := os.ReadFile("../docs/requirements.md")
+	if err != nil || len(data) > most {
+		t.Fatalf("docs/requirements.md has %d bytes, at most %d are allowed (%v)", len(data), most, err)
+	}
+	want := map[string]int{}
+	for _, r := range [][2]int{{1, 17}, {20, 28}, {30, 41}, {50, 65}, {70, 78}, {80, 85}, {90, 96}, {100, 115}, {120, 126},
+		{130, 141}, {150, 156}, {160, 166}, {170, 174}} {
+		for n := r[0]; n <= r[1]; n++ {
+			want[fmt.Sprintf("R%03d", n)] = 1
+		}
+	}
+	tests, counts := testFunctions(t), map[string]int{}
+	for i, line := range strings.Split(string(data), "\n") {
+		shown := 0
+		for _, m := range codeSpans.FindAllStringSubmatch(line, -1) {
+			var err error
+			switch name := m[1]; {
+			case testName.MatchString(name):
+				if !tests[name] {
+					err = fmt.Errorf("there is no such test")
+				}
+			case strings.HasSuffix(name, ".txtar") && name != "NAME.txtar":
+				_, err = os.Stat("../test/stories/testdata/script/" + name)
+			case strings.HasPrefix(name, "wfs ") || name == "wfs":
+				err = tryDocumented(name)
+			default:
+				continue
+			}
+			if shown++; err != nil {
+				t.Errorf("line %d: %s: %v", i+1, m[1], err)
+			}
+		}
+		for _, m := range links.FindAllStringSubmatch(line, -1) {
+			if shown++; !hasSection(t, m[1], m[2]) {
+				t.Errorf("line %d: %s leads nowhere", i+1, m[0])
+			}
+		}
+		if !strings.HasPrefix(line, "| R0") && !strings.HasPrefix(line, "| R1") {
+			continue
+		}
+		m := requirement.FindStringSubmatch(line)
+		if m == nil {
+			t.Errorf("line %d is no row: %s", i+1, line)
+			continue
+		}
+		want[m[1]]--
+		counts[m[2]]++
+		switch m[2] {
+		case "done":
+			if shown == 0 {
+				t.Errorf("line %d: nothing shows that %s is done", i+1, m[1])
+			}
+		case "different", "not applicable", "open":
+		default:
+			t.Errorf("line %d: %q is no status", i+1, m[2])
+		}
+	}
+	for number, left := range want {
+		if left != 0 {
+			t.Errorf("%s has %d rows", number, 1-left)
+		}
+	}
+	t.Log(counts)
+}
+
+// testFunctions returns the names of all test functions of the module.
+func testFunctions(t *testing.T) map[string]bool {
+	all := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range f.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil {
+				all[f.Name.Name] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// hasSection reports whether a page of docs, or the page of requirements itself, has a heading with the anchor.
+func hasSection(t *testing.T, page, anchor string) bool {
+	if page == "" {
+		page = "requirements.md"
+	}
+	data, err := os.ReadFile("../docs/" + page)
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	for line := range strings.Lines(string(data)) {
+		if hashes, heading, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.Trim(hashes, "#") == "" &&
+			strings.ReplaceAll(noAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-") == anchor {
+			return true
+		}
+	}
+	return anchor == ""
 }

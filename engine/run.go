@@ -88,7 +88,7 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 				return h.interrupt(work)
 			}
 			if w := h.S.Waiting; h.S.Status != session.StatusWaiting || w.Reason == session.WaitLimit &&
-				(f.Woken || decide.Waited(w, f.Now) || decide.Instead(&h.S, h.Plan, f) != nil) {
+				(f.Woken || w.Cause == session.CauseCalls || decide.Waited(w, f.Now) || decide.Instead(&h.S, h.Plan, f) != nil) {
 				if err := h.lookElsewhere(work, &f); err != nil {
 					return err
 				}

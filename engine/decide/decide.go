@@ -92,7 +92,8 @@ func Decide(s *session.Session, p *workflows.Plan, f Facts) Decision {
 		switch {
 		case w.Reason == session.WaitHuman:
 			return do(EffectStop)
-		case !f.Woken && !Waited(w, f.Now) && (w.Limited == nil || Instead(s, p, f) == nil):
+		case !f.Woken && !Waited(w, f.Now) && (w.Limited == nil || Instead(s, p, f) == nil) &&
+			(w.Cause != session.CauseCalls || tooFast(s, p, f) != nil):
 			if f.Stop != "" {
 				return stop(stopped(f))
 			}

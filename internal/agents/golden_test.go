@@ -233,3 +233,26 @@ func eventText(e Event) string {
 	}
 	return s
 }
+
+// TestClaudeEvents plays a short stream that has what no recording has: a context that is shortened, and an event of a
+// hook.
+func TestClaudeEvents(t *testing.T) {
+	t.Parallel()
+	o, events := play(t, sample{name: "claude-2.1.329/short", stdout: []byte(`{"type":"system","subtype":"init","session_id":"c1","model":"m1","tools":["Read"]}
+{"type":"system","subtype":"hook","hook_type":"SessionStart"}
+{"type":"assistant","message":{"content":[{"type":"text","text":"First the tests."}]}}
+{"type":"system","subtype":"compact_boundary"}
+{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"go vet"}}]}}
+{"type":"result","subtype":"success","session_id":"c1","num_turns":2,"duration_ms":700,"total_cost_usd":0.05}
+`)}, 0)
+	if o.Class != OK || o.Turns != 2 || o.Tools != 1 || o.Conversation != "c1" || o.Spent.USD != 0.05 {
+		t.Errorf("%+v", o)
+	}
+	var kinds []string
+	for _, e := range events {
+		kinds = append(kinds, string(e.Kind))
+	}
+	if got, want := strings.Join(kinds, " "), "started other text compaction tool_call usage result"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
