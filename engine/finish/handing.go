@@ -168,6 +168,9 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 	if !c.Green {
 		r := &session.Refusal{Code: session.RefuseNotGreen,
 			Message: fmt.Sprintf("checkpoint %d did not pass (%s)", c.Number, c.Summary), Hint: "wfs run"}
+		if c.Verdict == session.Pass {
+			r.Message = fmt.Sprintf("no gate has run for checkpoint %d (%s)", c.Number, c.Summary)
+		}
 		if c.Trigger == session.TriggerBirth || c.Trigger == session.TriggerBaseline {
 			r.Message = fmt.Sprintf("no attempt has passed yet: checkpoint %d is where the session began", c.Number)
 		}
