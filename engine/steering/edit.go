@@ -211,7 +211,9 @@ func checklist(s *session.Session, open []string, leave bool) (list []string, la
 func passed(s *session.Session) int {
 	n, then := 0, *s
 	if s.Laps {
-		n = items.LapsDone(s)
+		if n = items.LapsDone(s); s.Then != "" { // laps that follow the last one have no item
+			n = min(n, len(s.Items))
+		}
 	} else {
 		then.Phase = workflows.Done // count all items that were delivered once, whatever the current phase
 	}

@@ -108,7 +108,8 @@ func delivers(s *session.Session, n int, way []session.Checkpoint) bool {
 }
 
 // endsLap reports whether the last of these checkpoints ended lap n with a judgement. If the lap's tests were not
-// written in it, because that phase was skipped, a person must have approved the end.
+// written in it, because that phase was skipped, a person must have approved the end. Laps that follow the last one have
+// no item, and an item that is added later takes their number; so such a lap must have begun at its first phase.
 func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 	c := way[len(way)-1]
 	stays := c.Next != workflows.Done && c.NextLap == n
@@ -118,9 +119,10 @@ func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 	}
 	skipped := slices.ContainsFunc(c.SkippedPhases,
 		func(p session.SkippedPhase) bool { return p.Lap == n && p.Phase == s.Start })
-	return !skipped || c.Class == session.ClassApproved || slices.ContainsFunc(way, func(b session.Checkpoint) bool {
+	begun := slices.ContainsFunc(way, func(b session.Checkpoint) bool {
 		return b.Lap == n && b.Phase == s.Start && b.Verdict == session.Pass && b.Next != b.Phase
 	})
+	return begun || !skipped && s.Then == "" || skipped && c.Class == session.ClassApproved
 }
 
 // over reports whether the work was complete at a checkpoint, after a lap.
