@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace/check"
 )
@@ -30,19 +28,11 @@ type exportJSON struct {
 	Refs    []string   `json:"refs"`
 }
 
-// exportedJSON is the file story.json in an export: the session as `wfs status --json` prints it, and its whole
-// history.
-type exportedJSON struct {
-	Version     int                  `json:"version"`
-	Session     present.Session      `json:"session"`
-	Checkpoints []session.Checkpoint `json:"checkpoints"`
-	Events      []present.Stream     `json:"events"`
-}
-
 type exportVerb struct {
 	*app
-	file string
-	thin bool
+	file  string
+	thin  bool
+	story bool // only story.json
 }
 
 func (a *exportVerb) command() *cobra.Command {
@@ -53,14 +43,18 @@ history and backups; story.json, the session and everything that happened, for p
 and README.txt, the plain git commands that bring it into another clone. A bundle alone could not hold the
 events since the latest checkpoint.
 
+With --story it writes only story.json, to standard output or to the file of -o. Its fields are in
+docs/formats.md; docs/views.py shows what other tools can make of it.
+
 The bundle has the whole history below the session; with --thin it leaves out what the session was made from,
 which the other clone must have then. An existing file is not overwritten. Without -o the file is put beside the
 work tree: in it, it would become part of the next checkpoint.`,
-		Example: "  wfs export csv-export\n  wfs export csv-export -o /tmp/csv-export.tar.gz\n  wfs export csv-export --thin -o - | ssh host 'cat > csv-export.tar.gz'",
+		Example: "  wfs export csv-export\n  wfs export csv-export -o /tmp/csv-export.tar.gz\n  wfs export csv-export --story -o story.json\n  wfs export csv-export --thin -o - | ssh host 'cat > csv-export.tar.gz'",
 		Args:    upTo(1),
 		RunE:    with(a.run),
 	}
 	c.Flags().StringVarP(&a.file, "output", "o", "", "`file` to write, - for standard output")
+	c.Flags().BoolVar(&a.story, "story", false, "write only the session and its history, as JSON")
 	c.Flags().BoolVar(&a.thin, "thin", false, "leave out the commits that the session is based on")
 	return c
 }
@@ -71,6 +65,13 @@ func (a *exportVerb) run(ctx context.Context, args []string) error {
 		return err
 	}
 	file := a.file
+	if a.story && a.thin {
+		return usage("wfs export "+string(id)+" --story", "--story has no bundle, and --thin is about the bundle")
+	}
+	if a.story && (file == "" || file == "-") {
+		_, err := a.write(ctx, id, a.env.Stdout)
+		return err
+	}
 	if file == "-" {
 		if a.json || a.env.StdoutTTY {
 			return usage("wfs export "+string(id)+" -o FILE",
@@ -101,6 +102,9 @@ func (a *exportVerb) run(ctx context.Context, args []string) error {
 		return a.answer(j)
 	}
 	a.out("%s (%s)", file, check.Bytes(j.Bytes))
+	if a.story {
+		return nil
+	}
 	a.out("to read it, or to use it in another clone: tar xzf %s; see its README.txt", filepath.Base(file))
 	return nil
 }
@@ -121,13 +125,21 @@ func newFile(path string, write func(io.Writer) error) (size int64, err error) {
 	return size, err
 }
 
-// write writes an archive of the session. It returns the refs in the archive.
+// write writes an archive of the session, or only its story. It returns the refs in the archive.
 func (a *exportVerb) write(ctx context.Context, id session.ID, w io.Writer) ([]string, error) {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	s := &v.Session
+	story, err := a.storyOf(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if a.story {
+		_, err := w.Write(story)
+		return []string{}, err
+	}
 	own, err := a.Repo.OwnRefs(ctx, id)
 	if err != nil {
 		return nil, err
@@ -144,10 +156,6 @@ func (a *exportVerb) write(ctx context.Context, id session.ID, w io.Writer) ([]s
 		without = s.Base
 	}
 	if err := a.Repo.Bundle(ctx, refs, without, bundle); err != nil {
-		return nil, err
-	}
-	story, err := a.story(ctx, s)
-	if err != nil {
 		return nil, err
 	}
 	size, err := bundle.Seek(0, io.SeekCurrent)
@@ -179,21 +187,6 @@ func (a *exportVerb) write(ctx context.Context, id session.ID, w io.Writer) ([]s
 		}
 	}
 	return refs, errors.Join(archive.Close(), zipped.Close())
-}
-
-func (a *exportVerb) story(ctx context.Context, s *session.Session) ([]byte, error) {
-	events, err := eventsOf(ctx, a.Workspace, s.ID)
-	if err != nil {
-		return nil, err
-	}
-	story := exportedJSON{Version: jsonVersion, Session: a.describe(s, nil), Checkpoints: s.Checkpoints,
-		Events: []present.Stream{}}
-	story.Session.Driver = nil
-	for _, e := range events {
-		story.Events = append(story.Events, present.EventLine(e))
-	}
-	text, err := json.MarshalIndent(story, "", "  ")
-	return append(text, '\n'), err
 }
 
 func exportReadme(s *session.Session, thin bool) string {

@@ -35,6 +35,7 @@ var floors = map[string][]string{
 	"internal/safetext":         {},
 	"internal/screen":           {},
 	"internal/source":           {},
+	"internal/statefile":        {},
 	"internal/testpaths":        {"internal/lazyregexp"},
 	"internal/testkit":          {"internal/faults"},
 	"internal/vt":               {},

@@ -22,7 +22,7 @@ func (a *app) sayIgnoredBefore(ctx context.Context, s *session.Session) {
 	if err != nil || len(names) == 0 { // without names there is nothing to say; an error does not matter
 		return
 	}
-	a.note("not in checkpoints, because git ignored it before or the set-up made it: %s",
+	a.note("not in checkpoints (ignored by git before, made by the set-up, or imported state): %s",
 		safetext.First(names, present.MostSaid, ", "))
 	a.note("  to allow one: %s", a.typed("wfs allow "+shellWord(names[0])))
 }

@@ -126,6 +126,7 @@ type newborn struct {
 	saved    *session.Checkpoint // edits of the session that the user leaves
 	h        *engine.Hand
 	r        *transition.Relocated
+	imported imported // of wfs import
 }
 
 // beginNew creates a session in this work tree, or in a new one with --worktree.
@@ -151,8 +152,9 @@ func beginNew(ctx context.Context, n *newborn) error {
 // begin creates a session, step by step. The last step but one creates it. If an earlier step fails, nothing has to be
 // undone.
 func (n *newborn) begin(ctx context.Context) error {
+	documents := func(context.Context) error { return n.imported.bringDocuments(n) }
 	steps := []func(context.Context) error{n.Suits, n.beginHere, n.choosePlan, n.chooseStart, n.carryOrLeave, n.name,
-		n.create, n.trust}
+		n.create, documents, n.trust}
 	if n.o.worktree {
 		steps = []func(context.Context) error{n.Suits, n.beginElsewhere, n.choosePlan, n.chooseStart, n.carryAlong, n.name,
 			n.createInTree, n.trust}
@@ -179,7 +181,10 @@ func (n *newborn) choosePlan(ctx context.Context) error {
 	if n.o.fork {
 		return n.fork(ctx)
 	}
-	return n.pin(ctx)
+	if err := n.pin(ctx); err != nil || n.imported.State == nil {
+		return err
+	}
+	return n.imported.takeOver(n)
 }
 
 // chooseStart determines the commit from which the session starts. If this work tree has another session checked out,

@@ -32,6 +32,12 @@ func (a *newborn) say(ctx context.Context) error {
 		base += " (" + short + ")"
 	}
 	a.out("%s  on %s, from %s%s", s.ID, present.ShortRef(s.Branch()), base, a.InTree())
+	if i := s.Imported; i != nil {
+		a.out("%s; session %s of %s", goesOn(s), i.ID, i.From)
+		if len(i.Unjudged) > 0 {
+			a.out("not judged by wfs: %s", safetext.First(i.Unjudged, 10, ", "))
+		}
+	}
 	if s.Fork != nil {
 		a.out("%s", goesOn(s))
 	} else if n := len(s.Items); n > 0 {
@@ -48,7 +54,9 @@ func (a *newborn) say(ctx context.Context) error {
 		a.sayBaseline(s.Base0)
 	}
 	a.env.Lacks(s.At(s.Current), "")
-	a.sayIgnoredBefore(ctx, s)
+	if s.Imported == nil { // else the state itself is left out
+		a.sayIgnoredBefore(ctx, s)
+	}
 	if n := len(r.Changes); n > 0 {
 		a.out("wfs changed %s in this work tree, to match %s", present.N(n, "file"), base)
 	}

@@ -110,6 +110,17 @@ type Created struct {
 	Budget workflows.Budget `json:"budget,omitzero"`
 	// the checkpoint of `parent` that the session continues
 	Fork *Fork `json:"fork,omitempty"`
+	// the state of another session manager that the session continues
+	Imported *Imported `json:"imported,omitempty"`
+}
+
+// Imported is where the session of another session manager stood. wfs has judged none of it.
+type Imported struct {
+	From     string      `json:"from"`               // name of the file that it was read from
+	ID       string      `json:"id" text:"free"`     // the session's name there
+	Phase    PhaseName   `json:"phase"`              // phase in which this session begins
+	Unjudged []PhaseName `json:"unjudged,omitempty"` // phases before it
+	Note     string      `json:"note" text:"free"`   // note for the first attempt
 }
 
 // Baseline has the results of the gates on the base, before any work.

@@ -14,10 +14,12 @@ import (
 
 // Audit has the defects of a session's ledger. Each error is nil if there is none.
 type Audit struct {
-	Chain   error // ledger commits or events are unreadable or out of order
-	Cache   error // session.json differs from the fold of the events
-	Plan    error // plan.json is missing or unreadable
-	Turns   int   // ledger commits read
+	Chain   error  // ledger commits or events are unreadable or out of order
+	Cache   error  // session.json differs from the fold of the events
+	Plan    error  // plan.json is missing or unreadable
+	Turns   int    // ledger commits read
+	Format  int    // version of session.json, 0 if it cannot be read
+	By      string // version of the wfs that drove the session last, "" for none
 	Session session.Session
 }
 
@@ -34,7 +36,7 @@ func (e *Reader) Audit(ctx context.Context, id session.ID, tip session.Commit) (
 		a.Chain = err
 	}
 	if a.Chain == nil {
-		a.Session, a.Chain = e.foldAll(ctx, id, commits)
+		a.Session, a.Chain = e.foldAll(ctx, id, commits, &a.By)
 	}
 	if ctx.Err() != nil {
 		return a, ctx.Err()
@@ -43,7 +45,7 @@ func (e *Reader) Audit(ctx context.Context, id session.ID, tip session.Commit) (
 	if err == nil {
 		err = sameAsCache(&kept, &a.Session, a.Chain == nil, id)
 	}
-	a.Cache = err
+	a.Cache, a.Format = err, kept.Version
 	plan, err := e.Git.File(ctx, tip, session.FilePlan)
 	if err == nil {
 		_, err = e.DecodePlan(plan)
@@ -52,9 +54,9 @@ func (e *Reader) Audit(ctx context.Context, id session.ID, tip session.Commit) (
 	return a, nil
 }
 
-// foldAll folds the events of a ledger, oldest first.
-func (e *Reader) foldAll(ctx context.Context, id session.ID, commits []session.LedgerCommit) (s session.Session,
-	err error) {
+// foldAll folds the events of a ledger, oldest first. It sets `by` to the version of wfs in the newest `driving`.
+func (e *Reader) foldAll(ctx context.Context, id session.ID, commits []session.LedgerCommit, by *string) (
+	s session.Session, err error) {
 	for i := len(commits) - 1; i >= 0; i-- {
 		at := commits[i].Commit
 		events, err := e.EventsOf(ctx, at)
@@ -66,6 +68,11 @@ func (e *Reader) foldAll(ctx context.Context, id session.ID, commits []session.L
 		}
 		if err == nil {
 			s, err = fold.Extend(s, events)
+		}
+		for _, ev := range events {
+			if d, ok := ev.Body.(session.Driving); ok {
+				*by = d.Version
+			}
 		}
 		if err == nil && s.ID != id {
 			err = fmt.Errorf("it is of session %q", s.ID)

@@ -85,7 +85,7 @@ func Documents(s, kept session.Session) (session.Files, error) {
 }
 
 // ReadSession reads a session from the documents of a ledger commit. `read` returns nil for a missing document. If an
-// older version wrote the documents, the result is an empty session, for which UpToDate is false. If a newer version
+// older version wrote the documents, the result has only the version of the format and of the fold. If a newer version
 // wrote them, the error is ErrNewer.
 func ReadSession(read func(name string) ([]byte, error)) (session.Session, error) {
 	data, err := read(session.FileSession)
@@ -98,7 +98,7 @@ func ReadSession(read func(name string) ([]byte, error)) (session.Session, error
 	case err == nil && head.Version > session.SessionVersion:
 		return session.Session{}, newer(head.Version, session.SessionVersion)
 	case err == nil && (head.Version != session.SessionVersion || head.Folded != session.FoldVersion):
-		return session.Session{}, nil
+		return session.Session{Version: head.Version, Folded: head.Folded}, nil
 	}
 	var doc stored
 	if err := json.Unmarshal(data, &doc); err != nil {

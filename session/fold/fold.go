@@ -97,6 +97,14 @@ func created(s *session.Session, e session.Event, b session.Created) error {
 	if b.First != "" {
 		s.Phase, s.Lap = b.First, 0
 	}
+	if i := b.Imported; i != nil {
+		s.Notes = append(s.Notes, i.Note)
+		for _, p := range i.Unjudged {
+			s.SkippedPhases = append(s.SkippedPhases, session.SkippedPhase{Phase: p, Lap: s.Lap,
+				Why: fmt.Sprintf("done before wfs, says %s", i.From)})
+		}
+		s.Phase = i.Phase
+	}
 	if b.Fork == nil {
 		return nil
 	}

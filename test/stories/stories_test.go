@@ -64,6 +64,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("WFS_PRINTED_DIR", kept)
 			e.Setenv("WFS_PRINTED", os.Getenv("WFS_PRINTED"))
 			e.Setenv("WFS_ROWS", os.Getenv("WFS_ROWS"))
+			views, err := filepath.Abs(filepath.Join("..", "..", "docs", "views.py"))
+			if err != nil {
+				return err
+			}
+			e.Setenv("VIEWS", views)
 			e.Defer(func() {
 				typePrinted(e.T().(testing.TB), kept, e.WorkDir)
 				removeTree(filepath.Dir(kept))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/history"
@@ -73,10 +74,45 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 		say(Blocks, ":"+session.FilePlan, audit.Plan.Error(), "the session cannot run",
 			"wfs export "+string(id)+", and start another: wfs new GOAL --from "+session.BranchOf(id))
 	}
+	if what := writtenBy(audit, r.Engine.Version); what != "" {
+		say(Tells, "", what, "nothing: it opens as before", "")
+	}
 	if err := r.journal(id, tip); err != nil {
 		return err
 	}
 	return r.branch(id, tip)
+}
+
+// writtenBy says which older wfs wrote a session last, and in which older format, "" if neither is older than this one.
+func writtenBy(a history.Audit, version string) string {
+	var said []string
+	if older(a.By, version) {
+		said = append(said, fmt.Sprintf("was last run by wfs %s (this is %s)", a.By, version))
+	}
+	if a.Format > 0 && a.Format < session.SessionVersion {
+		said = append(said, fmt.Sprintf("was last written in format %d (now %d)", a.Format, session.SessionVersion))
+	}
+	return strings.Join(said, ", and ")
+}
+
+// older reports whether version a, such as v0.1.0-rc.1, comes before b. It knows no order of builds without a number.
+func older(a, b string) bool {
+	x, y := release(a), release(b)
+	if n := slices.Compare(x, y); n != 0 || x == nil {
+		return n < 0 && x != nil
+	}
+	_, x1, early := strings.Cut(a, "-")
+	_, y1, also := strings.Cut(b, "-")
+	return early && (!also || x1 < y1)
+}
+
+// release returns the three numbers of a version, nil for none.
+func release(version string) []int {
+	n := make([]int, 3)
+	if found, _ := fmt.Sscanf(version, "v%d.%d.%d", &n[0], &n[1], &n[2]); found < 3 {
+		return nil
+	}
+	return n
 }
 
 // journal checks that the events in a session's journal can follow the events in its ledger.
