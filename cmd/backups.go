@@ -187,7 +187,7 @@ func (a *backupsVerb) describe(ctx context.Context, b *backupJSON) ([]backup.Res
 
 func (a *backupsVerb) say(b backupJSON) {
 	when := "before " + b.Why
-	if b.Name == autoName {
+	if b.Name == autoName || strings.HasPrefix(b.Why, "before ") {
 		when = b.Why
 	}
 	if b.Branch != "" {

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
@@ -316,6 +318,9 @@ func (n *newborn) sameSpec(ctx context.Context) error {
 		return session.Refuse(session.RefuseSameSpec, way, "%s; to begin another session with it: --again", what)
 	}
 	n.note("%s", what)
+	if v, err := n.View(ctx, id); err == nil {
+		n.note("  it is %s, last active %s", present.Stands(&v.Session), present.Ago(time.Unix(v.Session.UpdatedAt, 0), n.env.Now()))
+	}
 	answer, err := n.choose(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again",
 		"resume", "another")
 	if err == nil && answer == "resume" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/session/items"
@@ -203,6 +204,6 @@ func tooFast(s *session.Session, p *workflows.Plan, f Facts) *session.Waiting {
 	until := calls[len(calls)-most] + CallWindow
 	return &session.Waiting{Reason: session.WaitLimit, Cause: session.CauseCalls, Until: until,
 		Longest: max(1, until-f.Now.Unix()),
-		Why: fmt.Sprintf("agents were started %d times within the last hour in this clone, and may be %d times; to allow more: wfs edit %s --budget-calls-per-hour %d",
-			len(calls), most, s.ID, 2*most)}
+		Why: fmt.Sprintf("agents were started %s within the last hour in this clone, and may be %s; to allow more: wfs edit %s --budget-calls-per-hour %d",
+			safetext.Plural(len(calls), "time", "times"), safetext.Plural(most, "time", "times"), s.ID, 2*most)}
 }
