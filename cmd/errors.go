@@ -126,7 +126,7 @@ var kinds = []kind{
 	of("", "", exitError, func(a *app, e *session.Refusal, f *failure) {
 		f.Code, f.Hint, f.Exit = string(e.Code), e.Hint, cmp.Or(refusals[e.Code], exitError)
 		if e.Code == session.RefuseNoSession && e.Hint == "" {
-			f.Hint = a.forNoSession(context.Background())
+			f.Hint = a.forNoSession(context.Background(), strings.HasPrefix(e.Message, `no session "`))
 		}
 	}),
 	of("error", "", exitError, func(_ *app, e *ranError, f *failure) { f.Exit = e.exit }),

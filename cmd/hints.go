@@ -187,11 +187,40 @@ func (h *hints) again(more ...string) string {
 	return h.typed(strings.Join(words, " "))
 }
 
-// forNoSession returns the command to suggest if no session was found.
-func (h *hints) forNoSession(ctx context.Context) string {
+// forNoSession returns the command to suggest if no session was found, or, if none was named, no current one.
+func (h *hints) forNoSession(ctx context.Context, named bool) string {
 	all, err := h.w.Repo.Sessions(ctx)
 	if err != nil || len(all) == 0 {
 		return h.newCommand(ctx)
 	}
-	return "wfs list"
+	if named {
+		return "wfs list"
+	}
+	newest, open := newest(ctx, h.w, func(s session.Status) bool { return !s.Final() })
+	switch {
+	case open == 0:
+		return "wfs list"
+	case open == 1:
+		return "wfs resume " + string(newest.ID)
+	}
+	return "wfs resume " + string(newest.ID) + ", or wfs list"
 }
+
+// newest returns the session that was active last, of those that fit, and how many do. It looks at none if there are
+// more than maxLooked sessions.
+func newest(ctx context.Context, w *workspace.Workspace, fits func(session.Status) bool) (s session.Session, count int) {
+	all, err := w.Repo.Sessions(ctx)
+	if err != nil || len(all) > maxLooked {
+		return s, 0
+	}
+	for id := range all {
+		if v, err := w.View(ctx, id); err == nil && fits(v.Session.Status) {
+			if count++; v.Session.UpdatedAt > s.UpdatedAt {
+				s = v.Session
+			}
+		}
+	}
+	return s, count
+}
+
+const maxLooked = 200

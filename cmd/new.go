@@ -218,6 +218,8 @@ func (n *newborn) name(ctx context.Context) (err error) {
 	}
 	if twin := n.SameGoal(ctx, n.o.goal); twin != "" && !n.o.fork {
 		n.note("%s is open and has the same goal; to continue it instead: wfs run %s", twin, twin)
+	} else if s, count := newest(ctx, n.Workspace, func(s session.Status) bool { return s == session.StatusInterrupted }); count > 0 {
+		n.note("%s was interrupted in %s; to continue it: wfs run %s", s.ID, s.Phase, s.ID)
 	}
 	return n.keepHoldout(n.b.Created.ID)
 }

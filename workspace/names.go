@@ -59,35 +59,8 @@ func (n *Names) mustCurrent(ctx context.Context) (session.ID, error) {
 		return "", session.Refuse(session.RefuseNoSession, n.wayBack(ctx, left),
 			none+": a run of %s was cut off", left)
 	}
-	return "", session.Refuse(session.RefuseNoSession, n.newestOpen(ctx), none)
+	return "", session.Refuse(session.RefuseNoSession, "", none)
 }
-
-// newestOpen returns a hint at the session that was active last, of those that are not over; "" if there is none, or if
-// there are too many to look at.
-func (n *Names) newestOpen(ctx context.Context) string {
-	all, err := n.w.Repo.Sessions(ctx)
-	if err != nil || len(all) > maxLooked {
-		return ""
-	}
-	var newest session.Session
-	open := 0
-	for id := range all {
-		if v, err := n.w.View(ctx, id); err == nil && !v.Session.Status.Final() {
-			if open++; v.Session.UpdatedAt > newest.UpdatedAt {
-				newest = v.Session
-			}
-		}
-	}
-	switch {
-	case open == 0:
-		return ""
-	case open == 1:
-		return "wfs resume " + string(newest.ID)
-	}
-	return fmt.Sprintf("wfs resume %s, the newest of %d; or wfs list", newest.ID, open)
-}
-
-const maxLooked = 200 // sessions that a refusal looks at
 
 func (n *Names) find(ctx context.Context, name string) (session.ID, error) {
 	if id, _, _ := strings.Cut(name, "@"); IsCheckpoint(name) {

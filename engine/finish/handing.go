@@ -171,6 +171,10 @@ func (h *Finisher) handed(ctx context.Context, snap session.Snapshot) (*session.
 		if c.Verdict == session.Pass {
 			r.Message = fmt.Sprintf("no gate has run for checkpoint %d (%s)", c.Number, c.Summary)
 		}
+		if w := h.S.Waiting; h.S.Status == session.StatusWaiting && w.Approve {
+			r.Message += fmt.Sprintf(", and %s has not approved it yet", h.S.Phase)
+			r.Hint = "wfs approve"
+		}
 		if c.Trigger == session.TriggerBirth || c.Trigger == session.TriggerBaseline {
 			r.Message = fmt.Sprintf("no attempt has passed yet: checkpoint %d is where the session began", c.Number)
 		}

@@ -38,6 +38,9 @@ func (h *Judging) judgeRest(ctx context.Context, req session.JudgeRequest, j ses
 	if err != nil {
 		return j, err
 	}
+	if slices.ContainsFunc(rest, func(g workflows.Gate) bool { return g.Runs() }) {
+		j.Ungated = false
+	}
 	j.Gates, j.NotRun = append(slices.Clip(j.Gates), last.Gates...), nil
 	for gate, tests := range last.Evidence.Gates {
 		j.Evidence.Gates[gate] = tests

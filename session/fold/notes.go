@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/items"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -58,7 +59,7 @@ func toldSaid(s *session.Session, open *session.Open, d *session.Decided) {
 	if d.Verdict == session.Pass && !d.NothingLeft {
 		dropSaid(s, open.Phase)
 	}
-	if d.LapEnded || d.Next == workflows.Done {
+	if d.LapEnded && !items.After(s, open.Lap) || d.Next == workflows.Done {
 		s.Said = nil
 	}
 }
@@ -107,10 +108,11 @@ func hear(s *session.Session, request string) {
 const maxHeard = 16
 
 // reviewed folds an attempt's effect on reviews. A reviewer's rejection is counted, and kept until an attempt answers
-// it. An approval, a person's answer, or the end of a lap resets the count.
+// it. An approval, a person's answer, or the end of a lap resets the count; the end of work that was sent back from after
+// the laps does not, because the review is still to come.
 func reviewed(s *session.Session, open *session.Open, d *session.Decided) {
 	switch {
-	case open.Runner == "person" || d.LapEnded || d.Class == session.ClassReviewed:
+	case open.Runner == "person" || d.LapEnded && !items.After(s, open.Lap) || d.Class == session.ClassReviewed:
 		s.Rounds, s.Review = nil, nil
 	case d.Class == session.ClassRejected && open.Run != nil && open.Run.Review != nil:
 		s.Rounds = maps.Clone(s.Rounds)

@@ -157,7 +157,7 @@ func WaysOfBreaker(s *session.Session) (ways []Way) {
 		back(best.Number, gotTo(s))
 	}
 	if f := FinishCommand(s); f != "" {
-		add(ended.Number > 0, fmt.Sprintf("take up to lap %d", ended.Lap),
+		add(ended.Number > 0 && s.Then == "", fmt.Sprintf("take up to lap %d", ended.Lap),
 			fmt.Sprintf("wfs resume @%d && %s", ended.Number, f))
 	}
 	what := "another session"

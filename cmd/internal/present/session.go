@@ -12,6 +12,7 @@ import (
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 	"github.com/wfs-dev/wfs/session/items"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
 // AutoSave is an automatic backup of the work tree that is newer than the newest checkpoint.
@@ -76,6 +77,7 @@ type Session struct {
 	Holdout     *session.HoldoutResult `json:"holdout,omitempty"` // of the current checkpoint
 	Deleted     *session.Deleted       `json:"deleted,omitempty"` // set if the current checkpoint deletes most files
 	UpdatedAt   time.Time              `json:"updated_at"`
+	CompletedAt *time.Time             `json:"completed_at,omitempty"`
 	Driver      *Driver                `json:"driver,omitempty"`
 	AutoSave    *AutoSave              `json:"auto_save,omitempty"`    // set if it has changes that no checkpoint has
 	Alive       []session.Process      `json:"alive,omitempty"`        // processes that outlived the newest run
@@ -208,6 +210,10 @@ func Describe(s *session.Session) Session {
 	}
 	if c := s.At(s.Current); c != nil {
 		j.Incomplete, j.Skipped, j.HeldOut, j.Deleted = c.Incomplete, c.Skipped, c.HeldOut, c.Deleted
+	}
+	if c := s.At(s.Current); c != nil && s.Phase == workflows.Done {
+		at := unix(c.At).UTC()
+		j.CompletedAt = &at
 	}
 	switch s.Status {
 	case session.StatusCompleted:
