@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -29,7 +30,7 @@ type editVerb struct {
 
 func (a *editVerb) wish() bool { return strings.TrimSpace(a.goal) != "" || a.spec != "" }
 func (a *editVerb) repins() bool {
-	return a.reload || a.pin.agent != "" || a.pin.workflow != "" || a.pin.holdout != "" || a.phase != "" || a.pin.autonomy != ""
+	return a.reload || a.phase != "" || cmp.Or(a.pin.agent, a.pin.workflow, a.pin.holdout, a.pin.autonomy) != ""
 }
 
 func (a *editVerb) command() *cobra.Command {
@@ -68,7 +69,8 @@ A blocked session tries again with the next wfs run.`,
 	f.StringVar(&a.name, "name", "", "`title` of the session")
 	f.StringVar(&a.pin.agent, "agent", "", "the agent from now on: a `name` (wfs agent list), a command, or script:FILE")
 	f.StringVar(&a.pin.workflow, "workflow", "", "`name` of another workflow")
-	f.StringVar(&a.pin.autonomy, "autonomy", "", "at which breakpoints it stops for you: `cautious`, balanced or aggressive")
+	f.StringVar(&a.pin.autonomy, "autonomy", "",
+		"at which breakpoints it stops for you: `cautious`, balanced or aggressive")
 	f.StringVar(&a.phase, "phase", "", "`name` of the phase in which the session continues")
 	f.StringVar(&a.pin.holdout, "holdout", "", "`directory` or ref with tests that the agent never sees, or none")
 	f.BoolVar(&a.dry, "dry-run", false, "only show what would change")

@@ -102,7 +102,8 @@ refused. --anyway WHY hands it over anyway; the commit says what is not done, an
 	f.BoolVar(&o.Unproven, "unproven", false, "hand over even if a clean checkout or the hold-out tests fail")
 	f.StringVar(&o.Anyway, "anyway", "", "hand over less than the goal; the commit says `why`")
 	f.BoolVar(&o.WithoutCarried, "without-carried", false, "leave out what you had not committed before the session")
-	f.BoolVar(&a.forget, "forget", false, "then delete the session, as wfs delete does; --forget=false keeps a temporary one")
+	f.BoolVar(&a.forget, "forget", false,
+		"then delete the session, as wfs delete does; --forget=false keeps a temporary one")
 	a.chosen = func() bool { return f.Changed("forget") }
 	dryFlag(c, &a.dry)
 	return c

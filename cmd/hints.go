@@ -208,7 +208,8 @@ func (h *hints) forNoSession(ctx context.Context, named bool) string {
 
 // newest returns the session that was active last, of those that fit, and how many do. It looks at none if there are
 // more than maxLooked sessions.
-func newest(ctx context.Context, w *workspace.Workspace, fits func(session.Status) bool) (s session.Session, count int) {
+func newest(ctx context.Context, w *workspace.Workspace, fits func(session.Status) bool) (s session.Session,
+	count int) {
 	all, err := w.Repo.Sessions(ctx)
 	if err != nil || len(all) > maxLooked {
 		return s, 0

@@ -218,11 +218,13 @@ func (n *newborn) name(ctx context.Context) (err error) {
 	}
 	if twin := n.SameGoal(ctx, n.o.goal); twin != "" && !n.o.fork {
 		n.note("%s is open and has the same goal; to continue it instead: wfs run %s", twin, twin)
-	} else if s, count := newest(ctx, n.Workspace, func(s session.Status) bool { return s == session.StatusInterrupted }); count > 0 {
+	} else if s, count := newest(ctx, n.Workspace, interrupted); count > 0 {
 		n.note("%s was interrupted in %s; to continue it: wfs run %s", s.ID, s.Phase, s.ID)
 	}
 	return n.keepHoldout(n.b.Created.ID)
 }
+
+func interrupted(s session.Status) bool { return s == session.StatusInterrupted }
 
 func (n *newborn) create(ctx context.Context) (err error) {
 	done := n.showProgress()
@@ -321,7 +323,8 @@ func (n *newborn) sameSpec(ctx context.Context) error {
 	}
 	n.note("%s", what)
 	if v, err := n.View(ctx, id); err == nil {
-		n.note("  it is %s, last active %s", present.Stands(&v.Session), present.Ago(time.Unix(v.Session.UpdatedAt, 0), n.env.Now()))
+		n.note("  it is %s, last active %s", present.Stands(&v.Session),
+			present.Ago(time.Unix(v.Session.UpdatedAt, 0), n.env.Now()))
 	}
 	answer, err := n.choose(ctx, "[r]esume "+string(id)+", begin [a]nother one, or [q]uit? ", "wfs new --again",
 		"resume", "another")

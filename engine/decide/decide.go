@@ -358,7 +358,8 @@ func conclude(s *session.Session, p *workflows.Plan) session.Decided {
 		d.Progress = d.Step != ""
 	}
 	said := run != nil && run.Done
-	left := run != nil && (run.NothingLeft != "" || idleLap(s)) && p.Workflow.Laps != nil && s.Phase == p.Workflow.LapStart()
+	left := run != nil && (run.NothingLeft != "" || idleLap(s)) && p.Workflow.Laps != nil &&
+		s.Phase == p.Workflow.LapStart()
 	if left && (j.Class == session.ClassNothingAdded && len(j.Beside) == 0 || onlyUnchanged(j)) {
 		d.Verdict, d.NothingLeft, d.Shown, d.Progress = session.Pass, true, j.Shown, true
 		return d
