@@ -83,8 +83,8 @@ func addChangedTests(ctx context.Context, w *workspace.Workspace, j *present.Ses
 	if err != nil || len(changes) == 0 {
 		return
 	}
-	if lines, err := w.Repo.Lines(ctx, from, c.Tree); err == nil {
-		j.AddChangedTests(finish.ChangedTests(changes, lines, w.Engine.HoldsTests))
+	if lines, err := w.Repo.Lines(ctx, session.TreePair{From: from, To: c.Tree}); err == nil {
+		j.AddChangedTests(finish.ChangedTests(changes, lines[0], w.Engine.HoldsTests))
 	}
 }
 

@@ -24,10 +24,11 @@ func (f facts) Typed(command string, id session.ID, root string) string {
 // FilesBetween describes in one line the files that differ between two trees, with the numbers of added and removed
 // lines.
 func (f facts) FilesBetween(from, to session.Tree) string {
-	files, err := f.a.Repo.Lines(context.Background(), from, to)
+	lines, err := f.a.Repo.Lines(context.Background(), session.TreePair{From: from, To: to})
 	if err != nil {
 		return "changed"
 	}
+	files := lines[0]
 	if len(files) == 0 {
 		return "no change"
 	}

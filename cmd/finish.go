@@ -304,12 +304,12 @@ func sizeOf(ctx context.Context, repo *gitstate.Repo, from, to session.Commit) (
 	if err != nil {
 		return "", nil
 	}
-	lines, err := repo.Lines(ctx, x, y)
+	lines, err := repo.Lines(ctx, session.TreePair{From: x, To: y})
 	if err != nil {
 		return "", nil
 	}
 	added, removed := 0, 0
-	for _, f := range lines {
+	for _, f := range lines[0] {
 		added, removed, files = added+f.Added, removed+f.Removed, append(files, f.Path)
 	}
 	return fmt.Sprintf(", %s +%d -%d", present.N(len(files), "file"), added, removed), files

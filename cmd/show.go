@@ -17,7 +17,8 @@ import (
 
 type showVerb struct {
 	*app
-	run bool // print the steps of the agent
+	run   bool   // print the steps of the agent
+	views []bool // which of `shown` are chosen
 }
 
 func (a *showVerb) command() *cobra.Command {
@@ -28,25 +29,39 @@ the logs are. A checkpoint is SESSION@7, @7 of the current session, or its commi
 backup of a run. It writes nothing and takes no lock.
 
 With --run it prints what the agent did, step by step: in the attempt of that checkpoint, or in the last run.
-That comes from logs on this machine, outside Git, which wfs gc removes one day.`,
+That comes from logs on this machine, outside Git, which wfs gc removes one day.
+
+The other flags print one side of the session's history, or of what led to one checkpoint. It is kept with the
+session, includes attempts that it has gone back from ("left"), and can be combined. Files are those of checkpoints.`,
 		Example: `  wfs show
   wfs show @7
   wfs show @7 --run                what did the agent do there?
+  wfs show --decisions             who decided what, and why
+  wfs show --patterns              what repeats, and where time and money went
   wfs show csv-export@7 --json`,
 		Args: upTo(1),
 		RunE: with(a.show),
 	}
 	c.Flags().BoolVar(&a.run, "run", false, "tell what the agent did, step by step")
+	a.views = make([]bool, len(shown))
+	for i, v := range shown {
+		c.Flags().BoolVar(&a.views[i], v.name, false, v.help)
+	}
 	return c
 }
 
 func (a *showVerb) show(ctx context.Context, args []string) error {
+	if a.run && a.anyView() {
+		return usage("wfs show --help", "--run excludes the other views")
+	}
 	if err := a.Open(ctx); err != nil {
 		return err
 	}
 	name := first(args)
 	if id, ok, err := autoNamed(ctx, a.Workspace, name); err != nil {
 		return err
+	} else if ok && (a.run || a.anyView()) {
+		return usage("wfs show "+string(id)+"@"+autoName, "a backup has no history of its own")
 	} else if ok {
 		return a.showAuto(ctx, id)
 	}
@@ -63,17 +78,23 @@ func (a *showVerb) show(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.run {
+	switch {
+	case a.run:
 		return a.showRun(ctx, id, -1)
+	case a.anyView():
+		return a.showViews(ctx, id, -1)
 	}
 	a.page(ctx)
 	return (&statusVerb{app: a.app}).tellOf(ctx, id)
 }
 
-// showAt prints checkpoint n of a session or, with --run, the steps of the agent that made it.
+// showAt prints checkpoint n of a session or, with --run, the steps of the agent that made it, or the chosen views.
 func (a *showVerb) showAt(ctx context.Context, id session.ID, n int) error {
-	if a.run {
+	switch {
+	case a.run:
 		return a.showRun(ctx, id, n)
+	case a.anyView():
+		return a.showViews(ctx, id, n)
 	}
 	return a.showCheckpoint(ctx, id, n)
 }

@@ -399,19 +399,23 @@ func (h *Drive) runOpen(ctx, work context.Context) (done bool, err error) {
 }
 
 // linesOfLap returns the numbers of lines that the newest attempts of this lap changed, by checkpoint and file. Only
-// the brief shows them, so it leaves out attempts that git cannot compare.
+// the brief shows them: if git cannot compare the attempts, it shows none.
 func (h *Drive) linesOfLap(ctx context.Context) map[int][]session.FileLines {
-	lines := map[int][]session.FileLines{}
+	var numbers []int
+	var pairs []session.TreePair
 	for c := range h.S.Back() {
-		if c.Lap != h.S.Lap || len(lines) == session.MaxTold {
+		if c.Lap != h.S.Lap || len(pairs) == session.MaxTold {
 			break
 		}
 		if c.Number == 0 || c.Attempt == 0 || c.Verdict == "" || h.S.At(c.On) == nil { // 0: in a fork, of its parent session
 			continue
 		}
-		if files, err := h.Engine.Trees.Lines(ctx, h.S.At(c.On).Tree, c.Tree); err == nil {
-			lines[c.Number] = files
-		}
+		numbers, pairs = append(numbers, c.Number), append(pairs, session.TreePair{From: h.S.At(c.On).Tree, To: c.Tree})
+	}
+	lines := map[int][]session.FileLines{}
+	files, _ := h.Engine.Trees.Lines(ctx, pairs...)
+	for i := range files {
+		lines[numbers[i]] = files[i]
 	}
 	return lines
 }

@@ -333,6 +333,8 @@ type RunResult struct {
 	Total cost.Total `json:"conversation_total,omitzero"`
 	Turns int        `json:"turns,omitempty"` // turns of the conversation
 	Tools int        `json:"tools,omitempty"` // tool calls
+	// tool calls by tool, the most frequent first; at most 20 tools by name
+	ToolUse []ToolUse `json:"tool_use,omitempty"`
 	// tool calls that were denied, because no person was there to permit them
 	Denials int `json:"denials,omitempty"`
 	// of a failed run: the last lines of its output, at most 5; of standard error, where wfs reads that separately
@@ -345,6 +347,14 @@ type RunResult struct {
 	Refused []RefusedCommand `json:"refused,omitempty" text:"free"`
 	// why the run ended, as the agent reported it: one line
 	Message string `json:"message,omitempty" text:"free"`
+}
+
+// ToolUse counts the calls of one tool.
+type ToolUse struct {
+	Name  string `json:"name"`  // name of the tool, as the agent reports it; `others` for the rest
+	Calls int    `json:"calls"` // number of calls
+	// calls that returned an error; 0 if the agent's output does not tell
+	Failed int `json:"failed,omitempty"`
 }
 
 // RefusedCommand is a command that a run tried and was not permitted to run.

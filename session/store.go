@@ -227,10 +227,15 @@ type Change struct {
 
 // FileLines counts the lines that a change added to a file and removed from it.
 type FileLines struct {
-	Path           string
-	Added, Removed int
-	Binary         bool // the file is binary: its lines are not counted
+	Path    string `json:"path"`
+	Status  string `json:"status"` // as in Change; of uncommitted edits ""
+	Added   int    `json:"added"`
+	Removed int    `json:"removed"`
+	Binary  bool   `json:"binary,omitempty"` // the file is binary: its lines are not counted
 }
+
+// TreePair are two trees to compare. "" is the empty tree.
+type TreePair struct{ From, To Tree }
 
 // Move is a plan to change the files of a work tree from one tree to another.
 type Move struct {

@@ -102,9 +102,11 @@ func (h *Finisher) commitOver(ctx context.Context, c *session.Checkpoint, o Opti
 	if told.changed, err = h.Trees.Changes(ctx, base, c.Tree); err != nil {
 		return "", err
 	}
-	if told.lines, err = h.Trees.Lines(ctx, base, c.Tree); err != nil {
+	lines, err := h.Trees.Lines(ctx, session.TreePair{From: base, To: c.Tree})
+	if err != nil {
 		return "", err
 	}
+	told.lines = lines[0]
 	if told.left, err = h.notReached(ctx, c); err != nil {
 		return "", err
 	}

@@ -36,12 +36,12 @@ func (h *Judging) countLines(ctx context.Context, o *session.Open, j *session.Ju
 		ph.On[workflows.Pass] != tidying.Name || j.Verdict != session.Pass {
 		return
 	}
-	files, err := h.Trees.Lines(ctx, h.S.LapTree, j.Tree)
+	lines, err := h.Trees.Lines(ctx, session.TreePair{From: h.S.LapTree, To: j.Tree})
 	if err != nil {
 		return
 	}
 	n := 0
-	for _, f := range files {
+	for _, f := range lines[0] {
 		switch {
 		case h.HoldsTests(f.Path):
 		case f.Binary:

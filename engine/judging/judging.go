@@ -30,7 +30,7 @@ type Trees interface {
 	// Changes lists the differences between two trees, without renames.
 	Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error)
 	// Lines counts the lines that differ between two trees, by file.
-	Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error)
+	Lines(ctx context.Context, pairs ...session.TreePair) ([][]session.FileLines, error)
 	// Keys lists the files of the tree `to` with a key that none of the changed files has in the tree `from`.
 	Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
@@ -31,32 +30,6 @@ func PlainChanges(list []TreeChange) []session.Change {
 		changes = append(changes, c.Change)
 	}
 	return changes
-}
-
-// Lines returns the numbers of lines that were added and removed between two trees, by file.
-func (r *Store) Lines(ctx context.Context, from, to session.Tree) ([]session.FileLines, error) {
-	out, err := r.Git.Ask(ctx, "diff-tree", EverySubmodule, "-r", "-z", "--numstat", "--no-renames",
-		"--no-ext-diff", "--no-textconv",
-		string(r.OrEmpty(from)), string(r.OrEmpty(to)))
-	if err != nil {
-		return nil, err
-	}
-	return ParseLines(out), nil
-}
-
-// ParseLines parses git's output for `--numstat -z --no-renames`.
-func ParseLines(out []byte) (files []session.FileLines) {
-	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		fields := strings.SplitN(line, "\t", 3)
-		if len(fields) != 3 {
-			continue
-		}
-		f := session.FileLines{Path: fields[2], Binary: fields[0] == "-"}
-		f.Added, _ = strconv.Atoi(fields[0])
-		f.Removed, _ = strconv.Atoi(fields[1])
-		files = append(files, f)
-	}
-	return files
 }
 
 // EverySubmodule makes git compare submodules like all other entries. Without it, git reads submodule.<name>.ignore

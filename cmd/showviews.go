@@ -1,0 +1,416 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/views"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+)
+
+// viewsJSON has the views that the flags of wfs show ask for.
+type viewsJSON struct {
+	Version    int              `json:"version"`
+	ID         session.ID       `json:"id"`
+	Checkpoint *int             `json:"checkpoint,omitempty"` // only what led to it, from the checkpoint before
+	Decisions  []views.Decision `json:"decisions,omitzero"`
+	Errors     []views.Error    `json:"errors,omitzero"`
+	Metrics    *views.Metrics   `json:"metrics,omitempty"`
+	Files      *filesJSON       `json:"files,omitempty"`
+	Tools      *views.Tools     `json:"tools,omitempty"`
+	Patterns   []views.Pattern  `json:"patterns,omitzero"`
+	Shares     []views.Share    `json:"shares,omitzero"` // with the patterns
+}
+
+// filesJSON has the files that a session changed.
+type filesJSON struct {
+	All         []fileJSON        `json:"all"` // by path
+	Checkpoints []checkpointFiles `json:"checkpoints"`
+}
+
+type fileJSON struct {
+	session.FileLines       // between the base and the current checkpoint; the status is "" if they have the same file
+	Checkpoints       []int `json:"checkpoints"` // that changed the file
+}
+
+// checkpointFiles has the files that a checkpoint changed.
+type checkpointFiles struct {
+	Checkpoint int                 `json:"checkpoint"`
+	Phase      session.PhaseName   `json:"phase"`
+	Trigger    session.Trigger     `json:"trigger"`
+	Files      []session.FileLines `json:"files"`
+}
+
+// shown are the views, in the order in which they are printed.
+var shown = []struct {
+	name, help string
+	view       func(v *view, ctx context.Context) error
+}{
+	{"decisions", "who decided what, and why", (*view).decisions},
+	{"errors", "what went wrong", (*view).errors},
+	{"metrics", "attempts, time, cost and numbers of gates", (*view).metrics},
+	{"files", "changed files, and the checkpoints that changed them", (*view).files},
+	{"tools", "the agents' tool calls", (*view).tools},
+	{"patterns", "what repeats, and where time and money went", (*view).patterns},
+}
+
+// view fills in the JSON of the views, and prints them unless --json is given.
+type view struct {
+	*app
+	s     *session.Session
+	facts []views.Fact
+	j     viewsJSON
+}
+
+// showViews prints the chosen views of a session or, with n >= 0, of its checkpoint n.
+func (a *showVerb) showViews(ctx context.Context, id session.ID, n int) error {
+	loaded, err := a.View(ctx, id)
+	if err != nil {
+		return err
+	}
+	events, err := eventsOf(ctx, a.Workspace, id)
+	if err != nil {
+		return err
+	}
+	v := &view{app: a.app, s: &loaded.Session, j: viewsJSON{Version: jsonVersion, ID: id}}
+	if v.facts = views.Facts(v.s, events); n >= 0 {
+		v.facts, v.j.Checkpoint = views.Until(v.facts, n), &n
+	}
+	a.page(ctx)
+	printed := false
+	for i, chosen := range a.views {
+		if !chosen {
+			continue
+		}
+		if !a.json && printed {
+			a.out("")
+		}
+		printed = true
+		if err := shown[i].view(v, ctx); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.answer(v.j)
+	}
+	return nil
+}
+
+// where returns the columns that say where something happened.
+func (v *view) where(p views.Place) []string {
+	at, phase := "", string(p.Phase)
+	if p.Checkpoint != nil {
+		at = "@" + itoa(*p.Checkpoint)
+	}
+	if p.Attempt > 0 {
+		phase += " " + itoa(p.Attempt)
+	}
+	if v.s.Laps && p.Lap > 0 {
+		phase += fmt.Sprintf(", lap %d", p.Lap)
+	}
+	if p.Left {
+		phase += ", left"
+	}
+	return []string{at, phase}
+}
+
+// rows prints rows in aligned columns. A long last column wraps below itself.
+func (v *view) rows(rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = strings.Join(strings.Fields(safetext.Strip(cell)), " ")
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], safetext.Width(row[i]))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		column := 0
+		for i, cell := range row[:len(row)-1] {
+			column += widths[i] + 2
+			line.WriteString(cell + strings.Repeat(" ", widths[i]+2-safetext.Width(cell)))
+		}
+		v.env.OutAt(column, "%s", strings.TrimRight(line.String()+row[len(row)-1], " "))
+	}
+}
+
+func (v *view) decisions(context.Context) error {
+	v.j.Decisions = views.Decisions(v.facts)
+	if v.json {
+		return nil
+	}
+	var rows [][]string
+	for _, d := range v.j.Decisions {
+		text := d.What
+		if d.Why != "" {
+			text += ": " + d.Why
+		}
+		rows = append(rows, append(v.where(d.Place), d.By, text))
+	}
+	v.rows(rows)
+	return nil
+}
+
+func (v *view) errors(context.Context) error {
+	v.j.Errors = views.Errors(v.facts)
+	if v.json {
+		return nil
+	}
+	if len(v.j.Errors) == 0 {
+		v.out("nothing went wrong")
+	}
+	var rows [][]string
+	for _, e := range v.j.Errors {
+		rows = append(rows, append(v.where(e.Place), e.Kind, e.Text))
+	}
+	v.rows(rows)
+	return nil
+}
+
+func (v *view) metrics(context.Context) error {
+	m := views.Measure(v.facts)
+	v.j.Metrics = &m
+	if v.json {
+		return nil
+	}
+	if len(m.Attempts) == 0 {
+		v.out("no attempts")
+		return nil
+	}
+	rows := [][]any{{"phase", "passed", "agent", "gates", "cost", "tokens", "tool calls"}}
+	all := views.Sum{Name: "all"}
+	for _, p := range m.Phases {
+		rows = append(rows, sumRow(&p))
+		all.Attempts, all.Passed = all.Attempts+p.Attempts, all.Passed+p.Passed
+		all.RunMillis, all.GateMillis = all.RunMillis+p.RunMillis, all.GateMillis+p.GateMillis
+		all.Used, all.Tools = all.Used.Plus(p.Used), all.Tools+p.Tools
+	}
+	v.env.Table(append(rows, sumRow(&all)))
+	for _, w := range []struct {
+		millis int64
+		what   string
+	}{{m.Waits.LimitMillis, "limits"}, {m.Waits.PersonMillis, "a person"}} {
+		if w.millis >= 1000 {
+			v.out("waited %s for %s", present.Lasting(millis(w.millis)), w.what)
+		}
+	}
+	rows = [][]any{{"gate", "passed", "time"}}
+	for _, g := range m.Gates {
+		rows = append(rows, []any{g.Name, share(g.Passed, g.Attempts), present.Clock(millis(g.GateMillis))})
+	}
+	v.out("")
+	v.env.Table(rows)
+	numbers := [][]string{}
+	for _, n := range m.Numbers {
+		var values []string
+		if n.Base != nil {
+			values = append(values, fmt.Sprintf("%v (base)", *n.Base))
+		}
+		for _, x := range n.Values {
+			values = append(values, fmt.Sprint(x.Value))
+		}
+		numbers = append(numbers, []string{n.Gate, n.Name, strings.Join(values, ", ")})
+	}
+	if len(numbers) > 0 {
+		v.out("")
+		v.rows(numbers)
+	}
+	return nil
+}
+
+func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+func sumRow(p *views.Sum) []any {
+	return []any{p.Name, share(p.Passed, p.Attempts), present.Clock(millis(p.RunMillis)),
+		present.Clock(millis(p.GateMillis)), present.USD(p.Used), present.Count(p.Used.Tokens.Sum()), p.Tools}
+}
+
+func (v *view) tools(context.Context) error {
+	t := views.UseOfTools(views.Attempts(v.facts))
+	v.j.Tools = &t
+	if v.json {
+		return nil
+	}
+	if t.Calls == 0 && len(t.Denied) == 0 {
+		v.out("no tool calls; wfs knows them only of agents whose output it understands (wfs agent list)")
+		return nil
+	}
+	rows := [][]any{{"tool", "calls", "failed", "in"}}
+	for _, x := range t.Tools {
+		var in []string
+		for _, phase := range sortedKeys(x.Phases) {
+			in = append(in, fmt.Sprintf("%s %d", phase, x.Phases[phase]))
+		}
+		rows = append(rows, []any{x.Name, x.Calls, x.Failed, strings.Join(in, ", ")})
+	}
+	v.env.Table(rows)
+	v.out("%s in %s", present.N(t.Calls, "call"), present.N(len(t.Attempts), "attempt"))
+	for _, d := range t.Denied {
+		v.out("denied: %s, in %s", d.Name, present.N(d.Attempts, "attempt"))
+	}
+	return nil
+}
+
+func (v *view) patterns(context.Context) error {
+	m := views.Measure(v.facts)
+	v.j.Patterns, v.j.Shares = views.Patterns(m.Attempts), m.Shares()
+	if v.json {
+		return nil
+	}
+	if len(v.j.Patterns) == 0 {
+		v.out("nothing repeats")
+	}
+	var rows [][]string
+	for _, p := range v.j.Patterns {
+		rows = append(rows, []string{p.Kind, patternText(&p) + numbered(p.Checkpoints)})
+	}
+	for _, what := range []string{"time", "money"} {
+		var parts []string
+		for _, s := range v.j.Shares {
+			if s.What == what {
+				parts = append(parts, fmt.Sprintf("%d %% %s", s.Percent, s.Of))
+			}
+		}
+		if len(parts) > 0 {
+			rows = append(rows, []string{what, strings.Join(parts, ", ")})
+		}
+	}
+	v.rows(rows)
+	return nil
+}
+
+func patternText(p *views.Pattern) string {
+	attempts := present.N(p.Times, "attempt")
+	switch p.Kind {
+	case "claim":
+		if p.What == "agent" { // the runner of an agent without a name
+			p.What = "the agent"
+		}
+		return fmt.Sprintf("%s said %s that it is done; the gates disagreed with %d", p.What, present.N(p.Of, "time"),
+			p.Times)
+	case "phase":
+		return fmt.Sprintf("%s: %d of %d attempts did not pass", p.What, p.Times, p.Of)
+	case "failure":
+		return fmt.Sprintf("%s failed in the same way in %s (%s)", p.What, attempts, p.Text)
+	case "test":
+		return fmt.Sprintf("%s failed in %s", p.What, attempts)
+	case "flaky":
+		return fmt.Sprintf("%s had different results on the same files in %s", p.What, attempts)
+	case "denied":
+		return fmt.Sprintf("%s was denied in %s", p.What, attempts)
+	}
+	return fmt.Sprintf("%s given up by going back", attempts)
+}
+
+// numbered lists checkpoints, such as ": @2, @3".
+func numbered(list []int) string {
+	const most = 8
+	var texts []string
+	for _, n := range list[:min(len(list), most)] {
+		texts = append(texts, "@"+itoa(n))
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(texts, ", ") + present.More(len(list)-most)
+}
+
+// files lists the files that checkpoints changed. Renamed files are listed under both names.
+func (v *view) files(ctx context.Context) error {
+	s := v.s
+	base, err := v.Repo.TreeOf(ctx, s.Base)
+	if err != nil {
+		return err
+	}
+	current := s.At(s.Current)
+	if current == nil {
+		return fmt.Errorf("%s has no checkpoint", s.ID)
+	}
+	pairs := []session.TreePair{{From: base, To: current.Tree}}
+	some := s.Checkpoints
+	if n := v.j.Checkpoint; n != nil {
+		some = some[*n : *n+1]
+	}
+	for _, c := range some {
+		from := base
+		if c.Number > 0 {
+			from = s.At(c.On).Tree
+		}
+		pairs = append(pairs, session.TreePair{From: from, To: c.Tree})
+	}
+	diffs, err := v.Repo.Lines(ctx, pairs...)
+	if err != nil {
+		return err
+	}
+	j := &filesJSON{All: []fileJSON{}, Checkpoints: []checkpointFiles{}}
+	v.j.Files = j
+	byPath := map[string]*fileJSON{}
+	of := func(d session.FileLines) *fileJSON {
+		if byPath[d.Path] == nil {
+			byPath[d.Path] = &fileJSON{FileLines: d, Checkpoints: []int{}}
+		}
+		return byPath[d.Path]
+	}
+	if v.j.Checkpoint == nil {
+		for _, d := range diffs[0] {
+			of(d)
+		}
+	}
+	for i, c := range some {
+		j.Checkpoints = append(j.Checkpoints, checkpointFiles{c.Number, c.Phase, c.Trigger, list(diffs[i+1])})
+		for _, d := range diffs[i+1] {
+			if v.j.Checkpoint == nil {
+				d = session.FileLines{Path: d.Path}
+			}
+			f := of(d)
+			f.Checkpoints = append(f.Checkpoints, c.Number)
+		}
+	}
+	for _, path := range sortedKeys(byPath) {
+		j.All = append(j.All, *byPath[path])
+	}
+	if !v.json {
+		v.tellFiles(j)
+	}
+	return nil
+}
+
+func (v *view) tellFiles(j *filesJSON) {
+	if len(j.All) == 0 {
+		v.out("no changed files")
+		return
+	}
+	var rows [][]string
+	var of present.Parts
+	added, removed := 0, 0
+	counts := map[string]int{}
+	for _, f := range j.All {
+		lines := fmt.Sprintf("+%d -%d", f.Added, f.Removed)
+		switch {
+		case f.Binary:
+			lines = "binary"
+		case f.Status == "":
+			lines = "as on the base"
+		}
+		counts[f.Status]++
+		added, removed = added+f.Added, removed+f.Removed
+		rows = append(rows, []string{f.Status, f.Path, lines, strings.TrimPrefix(numbered(f.Checkpoints), ": ")})
+	}
+	v.rows(rows)
+	for _, k := range []struct{ status, word string }{{"A", "added"}, {"M", "modified"}, {"T", "of another type"},
+		{"D", "deleted"}, {"", "as on the base again"}} {
+		of.Add(counts[k.status] > 0, "%d %s", counts[k.status], k.word)
+	}
+	v.out("%s: %s; lines +%d -%d", present.N(len(j.All), "file"), strings.Join(of, ", "), added, removed)
+}
+
+// anyView reports whether a flag asks for a view.
+func (a *showVerb) anyView() bool { return slices.Contains(a.views, true) }
