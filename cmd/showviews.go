@@ -229,8 +229,18 @@ func (v *view) metrics(context.Context) error {
 func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 func sumRow(p *views.Sum) []any {
-	return []any{p.Name, share(p.Passed, p.Attempts), present.Clock(millis(p.RunMillis)),
-		present.Clock(millis(p.GateMillis)), present.USD(p.Used), present.Count(p.Used.Tokens.Sum()), p.Tools}
+	row := []any{p.Name, share(p.Passed, p.Attempts), present.Clock(millis(p.RunMillis)),
+		present.Clock(millis(p.GateMillis)), "-", "-", "-"} // nobody reported these three
+	if p.Used.USD > 0 {
+		row[4] = present.USD(p.Used)
+	}
+	if n := p.Used.Tokens.Sum(); n > 0 {
+		row[5] = present.Count(n)
+	}
+	if p.Tools > 0 {
+		row[6] = p.Tools
+	}
+	return row
 }
 
 func (v *view) tools(context.Context) error {
