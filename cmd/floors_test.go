@@ -93,7 +93,7 @@ var floors = map[string][]string{
 	"cmd/internal/present":      {"cmd/internal/present/ways", "session", "workflows/measure", "engine", "engine/*", "gitstate", "gitstate/*", "workflows", "internal/*"},
 	"cmd/internal/present/ways": {"session"},
 	"cmd/internal/present/live": {"cmd/internal/present", "session", "engine", "engine/*", "workflows", "internal/*"},
-	"cmd/internal/views":        {"cmd/internal/present", "session", "session/cost"},
+	"cmd/internal/views":        {"cmd/internal/present", "session", "session/cost", "engine/decide"},
 	"cmd/wfs":                   {"*"},
 	"bench":                     {"*"},
 	// Includes their tests: they use only the binary.

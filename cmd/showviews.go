@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ type filesJSON struct {
 
 type fileJSON struct {
 	session.FileLines       // between the base and the current checkpoint; the status is "" if they have the same file
-	Checkpoints       []int `json:"checkpoints"` // that changed the file
+	Checkpoints       []int `json:"checkpoints"` // those on the way to the current one that changed the file
 }
 
 // checkpointFiles has the files that a checkpoint changed.
@@ -43,6 +44,7 @@ type checkpointFiles struct {
 	Checkpoint int                 `json:"checkpoint"`
 	Phase      session.PhaseName   `json:"phase"`
 	Trigger    session.Trigger     `json:"trigger"`
+	Left       bool                `json:"left,omitempty"` // the session has gone back since, to before it
 	Files      []session.FileLines `json:"files"`
 }
 
@@ -90,7 +92,9 @@ func (a *showVerb) showViews(ctx context.Context, id session.ID, n int) error {
 		if !a.json && printed {
 			a.out("")
 		}
-		printed = true
+		if printed = true; !a.json {
+			a.out("%s  %s", v.name(), shown[i].name)
+		}
 		if err := shown[i].view(v, ctx); err != nil {
 			return err
 		}
@@ -99,6 +103,14 @@ func (a *showVerb) showViews(ctx context.Context, id session.ID, n int) error {
 		return a.answer(v.j)
 	}
 	return nil
+}
+
+// name returns the session or checkpoint that is shown.
+func (v *view) name() string {
+	if n := v.j.Checkpoint; n != nil {
+		return fmt.Sprintf("%s@%d", v.j.ID, *n)
+	}
+	return string(v.j.ID)
 }
 
 // where returns the columns that say where something happened.
@@ -119,6 +131,12 @@ func (v *view) where(p views.Place) []string {
 	return []string{at, phase}
 }
 
+// widest is the maximum width of a column, except the last one. A wider cell moves the rest of its row.
+const widest = 40
+
+// shortTime is the layout of times in rows, in UTC.
+const shortTime = "01-02 15:04"
+
 // rows prints rows in aligned columns. A long last column wraps below itself.
 func (v *view) rows(rows [][]string) {
 	var widths []int
@@ -128,7 +146,9 @@ func (v *view) rows(rows [][]string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], safetext.Width(row[i]))
+			if w := safetext.Width(row[i]); w <= widest || i == len(row)-1 {
+				widths[i] = max(widths[i], w)
+			}
 		}
 	}
 	for _, row := range rows {
@@ -136,7 +156,7 @@ func (v *view) rows(rows [][]string) {
 		column := 0
 		for i, cell := range row[:len(row)-1] {
 			column += widths[i] + 2
-			line.WriteString(cell + strings.Repeat(" ", widths[i]+2-safetext.Width(cell)))
+			line.WriteString(cell + strings.Repeat(" ", max(0, widths[i]-safetext.Width(cell))+2))
 		}
 		v.env.OutAt(column, "%s", strings.TrimRight(line.String()+row[len(row)-1], " "))
 	}
@@ -153,7 +173,7 @@ func (v *view) decisions(context.Context) error {
 		if d.Why != "" {
 			text += ": " + d.Why
 		}
-		rows = append(rows, append(v.where(d.Place), d.By, text))
+		rows = append(rows, append(v.where(d.Place), d.At.Format(shortTime), d.By, text))
 	}
 	v.rows(rows)
 	return nil
@@ -161,6 +181,12 @@ func (v *view) decisions(context.Context) error {
 
 func (v *view) errors(context.Context) error {
 	v.j.Errors = views.Errors(v.facts)
+	if n := len(v.facts); v.s.Open != nil && n > 0 && v.j.Checkpoint == nil && v.facts[n-1].Kind() != session.KindInterrupted {
+		if _, held, err := v.Clone.Session(v.s.ID).Driver(); err == nil && !held {
+			v.j.Errors = append(v.j.Errors, views.Error{Place: v.facts[n-1].Place, Kind: "interrupted",
+				Text: "the attempt was cut off"})
+		}
+	}
 	if v.json {
 		return nil
 	}
@@ -169,7 +195,7 @@ func (v *view) errors(context.Context) error {
 	}
 	var rows [][]string
 	for _, e := range v.j.Errors {
-		rows = append(rows, append(v.where(e.Place), e.Kind, e.Text))
+		rows = append(rows, append(v.where(e.Place), e.At.Format(shortTime), e.Kind, e.Text))
 	}
 	v.rows(rows)
 	return nil
@@ -202,20 +228,24 @@ func (v *view) metrics(context.Context) error {
 			v.out("waited %s for %s", present.Lasting(millis(w.millis)), w.what)
 		}
 	}
-	rows = [][]any{{"gate", "passed", "time"}}
-	for _, g := range m.Gates {
-		rows = append(rows, []any{g.Name, share(g.Passed, g.Attempts), present.Clock(millis(g.GateMillis))})
+	if len(m.Gates) > 0 {
+		rows = [][]any{{"gate", "passed", "time"}}
+		for _, g := range m.Gates {
+			rows = append(rows, []any{g.Name, share(g.Passed, g.Attempts), present.Clock(millis(g.GateMillis))})
+		}
+		v.out("")
+		v.env.Table(rows)
 	}
-	v.out("")
-	v.env.Table(rows)
 	numbers := [][]string{}
 	for _, n := range m.Numbers {
 		var values []string
 		if n.Base != nil {
-			values = append(values, fmt.Sprintf("%v (base)", *n.Base))
+			values = append(values, fmt.Sprintf("base %v", *n.Base))
 		}
 		for _, x := range n.Values {
-			values = append(values, fmt.Sprint(x.Value))
+			if x.Checkpoint != nil {
+				values = append(values, fmt.Sprintf("@%d %v", *x.Checkpoint, x.Value))
+			}
 		}
 		numbers = append(numbers, []string{n.Gate, n.Name, strings.Join(values, ", ")})
 	}
@@ -254,6 +284,9 @@ func (v *view) tools(context.Context) error {
 		return nil
 	}
 	rows := [][]any{{"tool", "calls", "failed", "in"}}
+	if len(t.Tools) == 0 {
+		rows = nil // an older wfs did not record the names
+	}
 	for _, x := range t.Tools {
 		var in []string
 		for _, phase := range sortedKeys(x.Phases) {
@@ -299,13 +332,15 @@ func (v *view) patterns(context.Context) error {
 
 func patternText(p *views.Pattern) string {
 	attempts := present.N(p.Times, "attempt")
+	if p.What == "agent" { // the runner of an agent without a name
+		p.What = "the agent"
+	}
 	switch p.Kind {
 	case "claim":
-		if p.What == "agent" { // the runner of an agent without a name
-			p.What = "the agent"
-		}
 		return fmt.Sprintf("%s said %s that it is done; the gates disagreed with %d", p.What, present.N(p.Of, "time"),
 			p.Times)
+	case "run":
+		return fmt.Sprintf("%s %s in %s", p.What, p.Text, attempts)
 	case "phase":
 		return fmt.Sprintf("%s: %d of %d attempts did not pass", p.What, p.Times, p.Of)
 	case "failure":
@@ -345,6 +380,10 @@ func (v *view) files(ctx context.Context) error {
 		return fmt.Errorf("%s has no checkpoint", s.ID)
 	}
 	pairs := []session.TreePair{{From: base, To: current.Tree}}
+	onWay := map[int]bool{}
+	for c := range s.Back() {
+		onWay[c.Number] = true
+	}
 	some := s.Checkpoints
 	if n := v.j.Checkpoint; n != nil {
 		some = some[*n : *n+1]
@@ -375,7 +414,11 @@ func (v *view) files(ctx context.Context) error {
 		}
 	}
 	for i, c := range some {
-		j.Checkpoints = append(j.Checkpoints, checkpointFiles{c.Number, c.Phase, c.Trigger, list(diffs[i+1])})
+		left := !onWay[c.Number]
+		j.Checkpoints = append(j.Checkpoints, checkpointFiles{c.Number, c.Phase, c.Trigger, left, list(diffs[i+1])})
+		if left && v.j.Checkpoint == nil {
+			continue
+		}
 		for _, d := range diffs[i+1] {
 			if v.j.Checkpoint == nil {
 				d = session.FileLines{Path: d.Path}
@@ -387,10 +430,22 @@ func (v *view) files(ctx context.Context) error {
 	for _, path := range sortedKeys(byPath) {
 		j.All = append(j.All, *byPath[path])
 	}
-	if !v.json {
-		v.tellFiles(j)
+	if v.json {
+		return nil
+	}
+	v.tellFiles(j)
+	if last := some[len(some)-1]; last.Incomplete {
+		v.out("left out of @%d: %s", last.Number, present.Lacks(&last))
 	}
 	return nil
+}
+
+// quoted returns a path as it is or, if it would not be seen as it is, in quotes.
+func quoted(path string) string {
+	if strings.Join(strings.Fields(safetext.Strip(path)), " ") != path || strings.ContainsAny(path, `"\`) {
+		return strconv.Quote(path)
+	}
+	return path
 }
 
 func (v *view) tellFiles(j *filesJSON) {
@@ -412,7 +467,7 @@ func (v *view) tellFiles(j *filesJSON) {
 		}
 		counts[f.Status]++
 		added, removed = added+f.Added, removed+f.Removed
-		rows = append(rows, []string{f.Status, f.Path, lines, strings.TrimPrefix(numbered(f.Checkpoints), ": ")})
+		rows = append(rows, []string{f.Status, quoted(f.Path), lines, strings.TrimPrefix(numbered(f.Checkpoints), ": ")})
 	}
 	v.rows(rows)
 	for _, k := range []struct{ status, word string }{{"A", "added"}, {"M", "modified"}, {"T", "of another type"},

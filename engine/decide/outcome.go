@@ -227,7 +227,7 @@ func Ended(r session.RunResult) string {
 	case session.OutcomeTooLong:
 		return "ran out of context"
 	case session.OutcomeCapped:
-		return "reached its limit of turns or cost"
+		return "reached its limit of turns, cost or time"
 	case session.OutcomeDenied:
 		return fmt.Sprintf("exited %d; ", r.Exit) + Denied(r)
 	case session.OutcomeRefused:

@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -72,7 +73,8 @@ func decision(f Fact) (by, what, why string) {
 	case session.BreakerReset:
 		return person, "reset the breaker", ""
 	case session.BudgetSet:
-		return person, "set the budget", ""
+		caps, _ := json.Marshal(b.Budget)
+		return person, "set the budget", strings.NewReplacer(`"`, "", "{", "", "}", "", ",", ", ").Replace(string(caps))
 	case session.PhaseMoved:
 		if what = fmt.Sprintf("%s → %s", b.From, b.To); b.Skip {
 			what = "skip " + what
@@ -82,11 +84,13 @@ func decision(f Fact) (by, what, why string) {
 		if b.How == session.MoveNew {
 			break // the session's creation is listed
 		}
-		return person, string(b.How), b.Summary
+		return person, b.Summary, ""
 	case session.Finished:
 		return person, "finish", cmp.Or(b.Anyway, why)
-	case session.Abandoned, session.Revived, session.Renamed, session.Edited, session.Repinned, session.TakenBack:
-		kind := string(session.Event{Body: f.Body}.Kind())
+	case session.TakenBack:
+		return person, b.Summary, ""
+	case session.Abandoned, session.Revived, session.Renamed, session.Edited, session.Repinned:
+		kind := string(f.Kind())
 		return person, strings.ReplaceAll(kind, "_", " "), why
 	}
 	return "", "", ""
@@ -95,7 +99,7 @@ func decision(f Fact) (by, what, why string) {
 // decided describes the decision after a judgement.
 func decided(f Fact, b session.Decided) (by, what, why string) {
 	switch by = "wfs"; {
-	case f.person:
+	case f.person && (b.Class == session.ClassApproved || b.Class == session.ClassRejected):
 		by = "person"
 	case b.Class == session.ClassReviewed, b.Class == session.ClassRejected:
 		by = "reviewer"

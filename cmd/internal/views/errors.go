@@ -1,6 +1,7 @@
 package views
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
@@ -21,6 +22,7 @@ type Error struct {
 // Errors returns everything that went wrong, oldest first.
 func Errors(facts []Fact) []Error {
 	list := []Error{}
+	var judged session.Judged
 	for _, f := range facts {
 		e := Error{Place: f.Place, Text: present.EventText(f.Body)}
 		switch b := f.Body.(type) {
@@ -29,6 +31,9 @@ func Errors(facts []Fact) []Error {
 				continue
 			}
 			e.Kind, e.Text = "run", present.RanAs(b.RunResult)
+		case session.Judged:
+			judged = b
+			continue
 		case session.Decided:
 			if b.Verdict == session.Pass || b.Class == session.ClassAsked || b.Class == session.ClassUnsigned {
 				continue
@@ -37,6 +42,11 @@ func Errors(facts []Fact) []Error {
 				e.Kind = "claim"
 			}
 			e.Class, e.Text = b.Class, b.Reason
+			for _, g := range judged.Gates {
+				if g.Verdict != session.Pass && g.FirstError != "" {
+					e.Text += fmt.Sprintf(" (%s: %s)", g.Gate, g.FirstError)
+				}
+			}
 		case session.Waiting:
 			if b.Reason != session.WaitLimit || b.Cause == session.CauseAsked {
 				continue

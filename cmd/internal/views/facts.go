@@ -42,6 +42,11 @@ func Facts(s *session.Session, events []session.Event) []Fact {
 		if e.Kind().IsTurn() && i+1 < len(events) && events[i+1].Kind() == session.KindDropped {
 			continue
 		}
+		if _, ok := e.Body.(session.Dropped); ok && i > 0 {
+			if _, ok := events[i-1].Body.(session.DeleteStarted); ok { // the session was restored
+				continue
+			}
+		}
 		at.Seq, at.At, at.Body = e.Seq, e.At.UTC(), e.Body
 		switch b := e.Body.(type) {
 		case session.Created:
@@ -84,3 +89,6 @@ func Until(facts []Fact, n int) (some []Fact) {
 	}
 	return some
 }
+
+// Kind returns the kind of the event.
+func (f Fact) Kind() session.Kind { return session.Event{Body: f.Body}.Kind() }

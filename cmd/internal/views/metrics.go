@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
 )
@@ -25,8 +26,14 @@ type Attempt struct {
 	Tools      int             `json:"tools,omitempty"`
 	Gates      []Gate          `json:"gates,omitempty"`
 	denied     []string
+	class      session.Class
+	reason     string
+	ended      string // how a run ended that failed
 	toolUse    []session.ToolUse
 }
+
+// CleanCheckout stands among the gates for all gates together in a clean checkout. No gate has such a name.
+const CleanCheckout = "clean checkout"
 
 // Gate is the result of one gate.
 type Gate struct {
@@ -69,13 +76,15 @@ func Attempts(facts []Fact) []Attempt {
 
 func (a *Attempt) ran(r *session.RunResult) {
 	a.Agent, a.Model, a.Outcome, a.Claimed = cmp.Or(r.Agent, a.Agent), r.Model, r.Outcome, r.Done
-	a.RunMillis += max(0, r.Millis)
+	if a.RunMillis += max(0, r.Millis); troubled(*r) {
+		a.ended = decide.Ended(*r)
+	}
 	a.Used = a.Used.Plus(r.Usage())
 	a.Tools, a.denied, a.toolUse = r.Tools, r.Denied, r.ToolUse
 }
 
 func (a *Attempt) judged(j *session.Judgement) {
-	a.Gates = nil
+	a.Gates, a.class, a.reason = nil, j.Class, j.Reason
 	for i, g := range j.Gates {
 		millis := g.Millis
 		if g.Cached {
@@ -84,10 +93,13 @@ func (a *Attempt) judged(j *session.Judgement) {
 		a.GateMillis += millis
 		a.Gates = append(a.Gates, Gate{g.Gate, g.Verdict, millis, g.Numbers, &j.Gates[i]})
 	}
-	if j.Proof != nil {
-		for _, g := range j.Proof.Gates {
-			a.GateMillis += g.Millis
+	if p := j.Proof; p != nil {
+		clean := Gate{Gate: CleanCheckout, Verdict: p.Verdict, result: &session.GateResult{}}
+		for _, g := range p.Gates {
+			clean.Millis += g.Millis
 		}
+		a.GateMillis += clean.Millis
+		a.Gates = append(a.Gates, clean)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 // Pattern is something that repeats in the attempts of a session.
 type Pattern struct {
-	// `claim` (the agent said that it is done, and the gates disagreed), `phase` (attempts at a phase did not pass),
-	// `failure` (a gate failed in the same way), `test` (a test failed), `flaky` (a test had different results on the
+	// `claim` (the agent said that it is done, and the gates disagreed), `run` (runs of an agent failed), `phase`
+	// (attempts at a phase did not pass), `failure` (a gate, or a check of wfs, failed in the same way), `test` (a test failed), `flaky` (a test had different results on the
 	// same files), `denied` (calls of a tool were denied), `left` (the attempt was given up by going back)
 	Kind        string `json:"kind"`
 	What        string `json:"what"`                  // the agent, phase, gate, test or tool
@@ -34,7 +34,7 @@ type Share struct {
 var kinds = []struct {
 	name  string
 	least int
-}{{"claim", 1}, {"phase", 2}, {"failure", 2}, {"test", 2}, {"flaky", 1}, {"denied", 2}, {"left", 1}}
+}{{"claim", 1}, {"run", 2}, {"phase", 2}, {"failure", 2}, {"test", 2}, {"flaky", 1}, {"denied", 2}, {"left", 1}}
 
 // maxOfKind is the maximum number of patterns of one kind.
 const maxOfKind = 10
@@ -75,7 +75,14 @@ func (t tally) attempt(a *Attempt) {
 		phase.Of++
 		phase.add(a, a.Verdict != session.Pass)
 	}
+	if a.ended != "" {
+		p := t.of("run", a.Agent+a.ended, a.Agent)
+		p.Text = a.ended
+		p.add(a, true)
+	}
+	named := false
 	for _, g := range a.Gates {
+		named = named || g.Verdict != session.Pass
 		if g.result.Fingerprint != "" && g.Verdict != session.Pass {
 			p := t.of("failure", g.Gate+g.result.Fingerprint, g.Gate)
 			p.Text = g.result.Reason
@@ -87,6 +94,11 @@ func (t tally) attempt(a *Attempt) {
 		for _, name := range g.result.Flaky {
 			t.of("flaky", string(name), string(name)).add(a, true)
 		}
+	}
+	if a.Verdict != "" && a.Verdict != session.Pass && !named {
+		p := t.of("failure", string(a.class), string(a.class))
+		p.Text = a.reason
+		p.add(a, true)
 	}
 	for _, name := range a.denied {
 		t.of("denied", name, name).add(a, true)
@@ -120,6 +132,9 @@ func (p *Pattern) add(a *Attempt, is bool) {
 func (m *Metrics) Shares() []Share {
 	time := map[string]int64{"waiting for limits": m.Waits.LimitMillis, "waiting for a person": m.Waits.PersonMillis}
 	money := map[string]int64{}
+	if len(m.Attempts) < 2 { // nothing to compare
+		return []Share{}
+	}
 	for _, p := range m.Phases {
 		time["agents in "+p.Name] += p.RunMillis
 		time["gates in "+p.Name] += p.GateMillis
