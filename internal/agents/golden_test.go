@@ -166,6 +166,9 @@ func TestGolden(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s %s, conversation %s\n", o.Model, o.Version, o.Conversation)
 		fmt.Fprintf(&got, "spent %s, total %s; %d turns, %d tools\n", spentText(o.Spent), spentText(o.Total), o.Turns, o.Tools)
+		for _, u := range o.Uses {
+			fmt.Fprintf(&got, "used %s: %d calls, %d failed\n", u.Name, u.Calls, u.Failed)
+		}
 		for _, d := range o.Denials {
 			fmt.Fprintf(&got, "denied %s %s %s: %s\n", d.ID, d.Name, d.Action, d.Detail)
 		}

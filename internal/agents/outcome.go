@@ -32,6 +32,13 @@ type Exit struct {
 	Stderr  string // the last part of standard error
 }
 
+// Use counts the calls of one tool. Calls of further tools, if there are very many names, are summed under the name "".
+type Use struct {
+	Name   string
+	Calls  int
+	Failed int // calls whose result is an error
+}
+
 // Outcome is the conclusion about an agent's run.
 type Outcome struct {
 	Class        Class
@@ -44,6 +51,7 @@ type Outcome struct {
 	Total        Spent // usage of the whole conversation, if the agent reports that; Options.Before of the next run
 	Turns        int
 	Tools        int // number of tool calls
+	Uses         []Use
 	Denials      []Tool
 	Last         string          // the agent's last message, at most MaxText bytes
 	Structured   json.RawMessage // the agent's answer in the requested schema; nil: none

@@ -11,6 +11,7 @@ const (
 	maxWord    = 200 // bytes of an id, a name, a version
 	maxMessage = 500 // bytes of the reason for a failure
 	maxOpen    = 256 // number of tool calls that have no result yet
+	maxNames   = 200 // number of tools whose calls are counted by name
 	maxProse   = 1 << 10
 	maxLine    = 4 << 20 // bytes of a line. An edit of 3 MB was seen; the events that matter are small
 	maxDenials = 50
@@ -122,8 +123,23 @@ func (r *run) call(t Tool) {
 		return
 	}
 	r.out.Tools++
+	r.count(t.Name).Calls++
 	r.calls = append(r.calls[max(0, len(r.calls)+1-maxOpen):], t)
 	r.o.Emit(Event{Kind: ToolCall, Tool: t})
+}
+
+// count returns the counts of the tool with this name.
+func (r *run) count(name string) *Use {
+	find := func() int { return slices.IndexFunc(r.out.Uses, func(u Use) bool { return u.Name == name }) }
+	i := find()
+	if i < 0 && len(r.out.Uses) >= maxNames {
+		name = ""
+		i = find()
+	}
+	if i < 0 {
+		i, r.out.Uses = len(r.out.Uses), append(r.out.Uses, Use{Name: name})
+	}
+	return &r.out.Uses[i]
 }
 
 // called returns the index of the stored call with this id, or -1.
@@ -137,6 +153,9 @@ func (r *run) back(id string, failed bool, said string) Tool {
 	if i := r.called(id); i >= 0 {
 		t = r.calls[i]
 		r.calls = slices.Delete(r.calls, i, i+1)
+		if failed {
+			r.count(t.Name).Failed++
+		}
 	}
 	e := Event{Kind: ToolResult, Tool: t, Failed: failed}
 	if failed && !r.denied(t) {

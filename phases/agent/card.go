@@ -17,6 +17,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/lazyregexp"
 	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/phases/brief"
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/session"
@@ -179,8 +180,8 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 		Agent: card.Name, AgentVersion: clipped(o.Version), Model: clipped(o.Model),
 		Conversation: clipped(o.Conversation), Place: a.place(),
 		Tokens: tokensOf(o.Spent), Total: cost.Total{CostUSD: o.Total.USD, Tokens: tokensOf(o.Total)},
-		Turns: o.Turns, Tools: o.Tools, Denials: len(o.Denials), Denied: denied(o.Denials),
-		Refused: refused(o.Denials, a.req.Plan.Agent), Message: process.Shown(o.Message),
+		Turns: o.Turns, Tools: o.Tools, ToolUse: a.toolUse(o.Uses),
+		Denials: len(o.Denials), Denied: denied(o.Denials), Refused: refused(o.Denials, a.req.Plan.Agent), Message: process.Shown(o.Message),
 	}
 	if res.CostUSD == 0 {
 		res.CostUSD = said.cost
@@ -268,6 +269,38 @@ func outcomeOf(c agents.Class) session.Outcome {
 		return session.OutcomeLimit
 	}
 	return session.Outcome(c) // all other names are equal, as a test checks
+}
+
+// Limits of RunResult.ToolUse: names, and characters of a name.
+const (
+	maxToolNames = 20
+	maxToolName  = 40
+)
+
+// toolUse returns the counts that may be recorded: most calls first, under short names without secrets and control
+// characters.
+func (a *attempt) toolUse(uses []agents.Use) []session.ToolUse {
+	const others = "others"
+	byName := map[string]session.ToolUse{}
+	add := func(name string, calls, failed int) {
+		u := byName[name]
+		byName[name] = session.ToolUse{Name: name, Calls: u.Calls + calls, Failed: u.Failed + failed}
+	}
+	for _, u := range uses {
+		add(cmp.Or(safetext.Line(a.Secrets.String(u.Name), maxToolName), others), u.Calls, u.Failed)
+	}
+	list := slices.SortedFunc(maps.Values(byName), func(x, y session.ToolUse) int {
+		return cmp.Or(cmp.Compare(y.Calls, x.Calls), strings.Compare(x.Name, y.Name))
+	})
+	list = slices.DeleteFunc(list, func(u session.ToolUse) bool { return u.Name == others })
+	named := list[:min(len(list), maxToolNames)]
+	for _, u := range list[len(named):] {
+		add(others, u.Calls, u.Failed)
+	}
+	if rest, ok := byName[others]; ok {
+		named = append(named, rest)
+	}
+	return named
 }
 
 // denied returns the names of tools, each once, whose use was refused because no person was there to permit it.

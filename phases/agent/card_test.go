@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/redact"
 	"github.com/wfs-dev/wfs/phases/brief"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workflows"
@@ -205,5 +207,62 @@ func TestOutcomesOfClasses(t *testing.T) {
 		if o := outcomeOf(c); !strings.Contains(string(formats), fmt.Sprintf("`%s`", o)) {
 			t.Errorf("%s becomes %s", c, o)
 		}
+	}
+}
+
+// TestToolUse: the recorded calls of a run, by tool. Names come from the agent, so they are cleaned, and rows are few.
+func TestToolUse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Secrets = redact.New([]string{"API_TOKEN=open-sesame-for-all"})
+	stream := func(name string) []session.ToolUse {
+		t.Helper()
+		path, err := filepath.Abs("../../internal/agents/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.card(t, "cat '"+path+"'").Decoder, _, _ = strings.Cut(name, "-")
+		return b.run(t).ToolUse
+	}
+	for name, want := range map[string]string{
+		"claude-2.1.329/ok-with-denial.jsonl": "[{Bash 1 1} {Edit 1 0} {Write 1 0}]",
+		"claude-2.1.329/refusal.jsonl":        "[]",
+	} {
+		if got := fmt.Sprint(stream(name)); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	calls := func(names ...string) []session.ToolUse {
+		t.Helper()
+		var lines strings.Builder
+		for i, name := range names {
+			word, err := json.Marshal(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&lines, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t%d","name":%s}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t%[1]d","is_error":%[3]t}]}}
+`, i, word, i%2 == 0)
+		}
+		if err := os.WriteFile(filepath.Join(b.Root, "stream"), []byte(lines.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.card(t, "cat stream").Decoder = "claude"
+		return b.run(t).ToolUse
+	}
+	long := strings.Repeat("x", 50)
+	got := fmt.Sprint(calls("Bash", "Ba\u001b[31msh\u202e", "Bash", "others", long+"1", long+"2", "", "open-sesame-for-all"))
+	want := "[{Bash 3 2} {" + long[:39] + "… 2 1} {[redacted: $API_TOKEN] 1 0} {others 2 1}]"
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	many := make([]string, 1000)
+	for i := range many {
+		many[i] = fmt.Sprintf("tool-%03d", i/2)
+	}
+	list := calls(many...)
+	if len(list) != 21 || list[0] != (session.ToolUse{Name: "tool-000", Calls: 2, Failed: 1}) ||
+		list[20] != (session.ToolUse{Name: "others", Calls: 960, Failed: 480}) {
+		t.Errorf("%+v", list)
 	}
 }
