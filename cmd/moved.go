@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/transition"
 	"github.com/wfs-dev/wfs/session"
@@ -23,7 +24,10 @@ type movedJSON struct {
 	Saved int      `json:"saved_checkpoint,omitempty"` // checkpoint with the edits of the session that the user left
 	Note  string   `json:"note,omitempty"`
 	Also  []string `json:"also,omitempty"` // earlier operations that the same command undid or redid
-	Next  []string `json:"next"`
+	// the checkpoint that resume went to, and the results of its gates
+	Resumed *session.Checkpoint  `json:"resumed,omitempty"`
+	Gates   []session.GateResult `json:"gates,omitempty"`
+	Next    []string             `json:"next"`
 }
 
 // moved prints the result of a command that moved HEAD or files, such as switch, resume or undo.
@@ -54,6 +58,15 @@ func (a moved) say() error {
 	if r != nil {
 		j.Did, j.Operation, j.keptJSON, j.Note, j.Also = r.Event.Summary, r.Op, keptIn(r.Rescued), r.Note, r.Also
 		j.Changes = append(j.Changes, r.Changes...)
+	}
+	if r != nil && r.Event.How == session.MoveResume {
+		_, events, err := madeBy(context.Background(), a.Workspace, h.ID, h.S.Current)
+		if err != nil {
+			return err
+		}
+		var made present.Checkpoint
+		addVerdict(&made, events)
+		j.Resumed, j.Gates = h.S.At(h.S.Current), made.Gates
 	}
 	if a.json {
 		return a.answer(j)
@@ -91,11 +104,31 @@ func (a moved) say() error {
 	if r.Note != "" {
 		a.out("%s", r.Note)
 	}
+	if j.Resumed != nil {
+		a.sayResumed(*j.Resumed, j.Gates)
+	}
 	a.out("%s: %s", again, a.typed("wfs "+again))
 	if current || r.Event.How == session.MoveNew {
 		a.next(j.Next)
 	}
 	return nil
+}
+
+// sayResumed prints the checkpoint that the session went to, what its gates said, and where the session continues.
+func (a moved) sayResumed(c session.Checkpoint, gates []session.GateResult) {
+	s := &a.h.S
+	a.env.Line(present.CheckpointLine(s, c, present.PhaseColumns([]session.Checkpoint{c})))
+	said := present.Join()
+	for i, g := range gates {
+		if i > 0 {
+			said = present.Join(said, "; ")
+		}
+		said = present.Join(said, g.Gate, ": ", present.GateSays(g))
+	}
+	if len(gates) > 0 {
+		a.env.OutAt(7, "       %s", said)
+	}
+	a.out("%s", present.Standing(s))
 }
 
 // headAt describes the position of HEAD: its branch, or a commit.
