@@ -14,12 +14,13 @@ import (
 
 // Audit has the defects of a session's ledger. Each error is nil if there is none.
 type Audit struct {
-	Chain   error  // ledger commits or events are unreadable or out of order
-	Cache   error  // session.json differs from the fold of the events
-	Plan    error  // plan.json is missing or unreadable
-	Turns   int    // ledger commits read
-	Format  int    // version of session.json, 0 if it cannot be read
-	By      string // version of the wfs that drove the session last, "" for none
+	Chain   error         // ledger commits or events are unreadable or out of order
+	Cache   error         // session.json differs from the fold of the events
+	Plan    error         // plan.json is missing or unreadable
+	Turns   int           // ledger commits read
+	Format  int           // version of session.json, 0 if it cannot be read
+	By      string        // version of the wfs that drove the session last, "" for none
+	Latest  session.Event // the event with the latest time
 	Session session.Session
 }
 
@@ -36,7 +37,7 @@ func (e *Reader) Audit(ctx context.Context, id session.ID, tip session.Commit) (
 		a.Chain = err
 	}
 	if a.Chain == nil {
-		a.Session, a.Chain = e.foldAll(ctx, id, commits, &a.By)
+		a.Session, a.Chain = e.foldAll(ctx, id, commits, &a)
 	}
 	if ctx.Err() != nil {
 		return a, ctx.Err()
@@ -54,8 +55,8 @@ func (e *Reader) Audit(ctx context.Context, id session.ID, tip session.Commit) (
 	return a, nil
 }
 
-// foldAll folds the events of a ledger, oldest first. It sets `by` to the version of wfs in the newest `driving`.
-func (e *Reader) foldAll(ctx context.Context, id session.ID, commits []session.LedgerCommit, by *string) (
+// foldAll folds the events of a ledger, oldest first. It sets By and Latest of an audit.
+func (e *Reader) foldAll(ctx context.Context, id session.ID, commits []session.LedgerCommit, a *Audit) (
 	s session.Session, err error) {
 	for i := len(commits) - 1; i >= 0; i-- {
 		at := commits[i].Commit
@@ -71,7 +72,10 @@ func (e *Reader) foldAll(ctx context.Context, id session.ID, commits []session.L
 		}
 		for _, ev := range events {
 			if d, ok := ev.Body.(session.Driving); ok {
-				*by = d.Version
+				a.By = d.Version
+			}
+			if ev.At.After(a.Latest.At) {
+				a.Latest = ev
 			}
 		}
 		if err == nil && s.ID != id {

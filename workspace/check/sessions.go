@@ -7,11 +7,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wfs-dev/wfs/engine/checkpoint"
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/session"
 )
+
+// maxAhead is how far the time of an event may be ahead of this machine's clock: clocks of two machines differ.
+const maxAhead = 24 * time.Hour
+
+const minutes = "2006-01-02 15:04 UTC"
 
 // sessionChecks has the checks of sessions.
 type sessionChecks struct{ fileChecks }
@@ -77,7 +83,7 @@ func (r sessionChecks) session(id session.ID, tip session.Commit) error {
 	if what := writtenBy(audit, r.Engine.Version); what != "" {
 		say(Tells, "", what, "nothing: it opens as before", "")
 	}
-	if err := r.journal(id, tip); err != nil {
+	if err := r.journal(id, tip, audit.Latest); err != nil {
 		return err
 	}
 	return r.branch(id, tip)
@@ -115,9 +121,27 @@ func release(version string) []int {
 	return n
 }
 
-// journal checks that the events in a session's journal can follow the events in its ledger.
-func (r sessionChecks) journal(id session.ID, tip session.Commit) error {
+// clock reports the latest of these events if its time is in the future.
+func (r sessionChecks) clock(id session.ID, events []session.Event) {
+	latest := slices.MaxFunc(events, func(a, b session.Event) int { return a.At.Compare(b.At) })
+	if latest.At.Sub(r.since) <= maxAhead {
+		return
+	}
+	name := fmt.Sprintf("event %d (%s)", latest.Seq, latest.Kind())
+	if c, ok := latest.Body.(session.Checkpointed); ok {
+		name = fmt.Sprintf("checkpoint %d", c.Number)
+	}
+	r.add(Tells, "session", id, session.LedgerOf(id),
+		fmt.Sprintf("%s has the time %s, in the future: the clock was wrong then, or is wrong now (%s)", name,
+			latest.At.UTC().Format(minutes), r.since.UTC().Format(minutes)),
+		"nothing is lost and the order is right: only ages and daily limits use times", "")
+}
+
+// journal checks that the events in a session's journal can follow the events in its ledger, of which `latest` has the
+// latest time.
+func (r sessionChecks) journal(id session.ID, tip session.Commit, latest session.Event) error {
 	events, _, err := r.Files.Session(id).Peek(tip)
+	r.clock(id, append(events, latest))
 	if err != nil {
 		return nil //nolint:nilerr // reported among the files
 	}
