@@ -29,7 +29,8 @@ type backupJSON struct {
 	Ref     string     `json:"ref"`
 	At      time.Time  `json:"at"`
 	Why     string     `json:"why"`
-	Branch  string     `json:"branch,omitempty"` // branch that HEAD was on
+	Trigger string     `json:"trigger,omitempty"` // of a backup that was made during a run
+	Branch  string     `json:"branch,omitempty"`  // branch that HEAD was on
 	Files   []string   `json:"files"`
 	Show    []string   `json:"show"`
 	Restore []string   `json:"restore"`
@@ -162,7 +163,7 @@ func (a *backupsVerb) describe(ctx context.Context, b *backupJSON) ([]backup.Res
 	if err != nil {
 		return nil, err
 	}
-	b.Why, b.Branch = state.Why, strings.TrimPrefix(state.Head.Ref, "refs/heads/")
+	b.Why, b.Trigger, b.Branch = state.Why, state.Trigger, strings.TrimPrefix(state.Head.Ref, "refs/heads/")
 	changes := state.Changed
 	if state.Changes == 0 && state.Head.Commit != "" {
 		tree, err := a.Repo.TreeOf(ctx, state.Head.Commit)
@@ -187,7 +188,7 @@ func (a *backupsVerb) describe(ctx context.Context, b *backupJSON) ([]backup.Res
 
 func (a *backupsVerb) say(b backupJSON) {
 	when := "before " + b.Why
-	if b.Name == autoName || strings.HasPrefix(b.Why, "before ") {
+	if b.Name == autoName || b.Trigger != "" || strings.HasPrefix(b.Why, "before ") {
 		when = b.Why
 	}
 	if b.Branch != "" {

@@ -82,7 +82,7 @@ var floors = map[string][]string{
 	"gitstate/unsaved":          {"session", "internal/*", "gitstate/gitcmd", "gitstate/object", "gitstate/settings"},
 	"registry":                  {"session", "internal/*"},
 	"workspace/worktrees":       {"session", "workflows", "engine", "engine/*", "gitstate", "gitstate/*", "registry", "phases/agent", "workspace", "workspace/rooms", "internal/*"},
-	"workspace/autosave":        {"engine", "engine/*", "workflows", "workspace", "internal/*"},
+	"workspace/autosave":        {"session", "engine", "engine/*", "workflows", "workflows/checklist", "phases/brief", "workspace", "internal/*"},
 	"workspace/onevent":         {"workflows", "phases/process", "workspace", "internal/*"},
 	"workspace/rooms":           {"session", "workflows", "workflows/*", "gitstate/*", "phases/agent", "phases/gate", "phases/process", "workspace", "internal/*"},
 	"workspace/system":          {"engine/decide"},

@@ -34,10 +34,10 @@ func (a *hookVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "hook", Short: "checkpoints while you work with an agent yourself",
 		Long: `Hook lets an agent that you talk to yourself call wfs while it works: Claude Code at present. In a
-session's work tree that writes down what the agent does, and makes a checkpoint every 20 tool calls, and before
-a command that could destroy files which no checkpoint has (rm, mv, git reset --hard, git clean, git checkout,
-…). Elsewhere, and in an agent that wfs run started, it does nothing. It never blocks the agent: errors are
-printed on standard error.`,
+session's work tree that writes down what the agent does, and makes a checkpoint every 20 tool calls (or as many
+as the configuration says), and before a command that could destroy files which no checkpoint has (rm, mv, git
+reset --hard, git clean, git checkout, …). Elsewhere, and in an agent that wfs run started, it does nothing. It
+never blocks the agent: errors are printed on standard error.`,
 		Example: "  wfs hook install\n  wfs new \"csv export\" --agent claude && claude\n  wfs hook log\n  wfs hook remove",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },

@@ -28,9 +28,8 @@ import (
 const hookedRun = "interactive-"
 
 const (
-	callsPerCheckpoint = 20 // number of tool calls
-	maxHookLog         = 8 << 20
-	hookPatience       = 10 * time.Second // how long a hook waits for another one that makes a checkpoint
+	maxHookLog   = 8 << 20
+	hookPatience = 10 * time.Second // how long a hook waits for another one that makes a checkpoint
 )
 
 // hookRunVerb is `wfs hook run`, which the agent calls for each of its events.
@@ -98,7 +97,7 @@ func (a *hookRunVerb) run(ctx context.Context, event string) error {
 		}
 	case h.Event == "PostToolUse":
 		n, err := run.count()
-		if err != nil || n%callsPerCheckpoint != 0 {
+		if every := int64(a.saves.Config(ctx).Calls); err != nil || every < 0 || n%every != 0 {
 			return err
 		}
 		return a.checkpoint(ctx, id, run, fmt.Sprintf("after %d tool calls, while working with an agent", n))

@@ -46,7 +46,6 @@ type showAutoJSON struct {
 	ID      session.ID `json:"id"`
 	Address string     `json:"address"`
 	present.AutoSave
-	Why     string           `json:"why"`
 	Stale   bool             `json:"stale"` // the session has events that are newer than the backup
 	Changed []session.Change `json:"changed"`
 	HeldOut []session.Held   `json:"held_out,omitempty"`
@@ -62,11 +61,9 @@ func (a *showVerb) showAuto(ctx context.Context, id session.ID) error {
 	if err != nil {
 		return err
 	}
-	j := showAutoJSON{Version: jsonVersion, ID: id, Address: string(id) + "@" + autoName, Why: auto.Why,
-		Stale:   auto.Ledger != v.Tip,
-		Changed: list(auto.Changed), HeldOut: auto.HeldOut, Skipped: auto.Skipped,
-		AutoSave: present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(id),
-			Changes: auto.Changes}}
+	j := showAutoJSON{Version: jsonVersion, ID: id, Address: string(id) + "@" + autoName,
+		AutoSave: present.NewAutoSave(id, auto), Stale: auto.Ledger != v.Tip,
+		Changed: list(auto.Changed), HeldOut: auto.HeldOut, Skipped: auto.Skipped}
 	if a.json {
 		return a.answer(j)
 	}

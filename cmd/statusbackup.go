@@ -19,11 +19,11 @@ func (a *statusVerb) addAutoSave(ctx context.Context, d *present.Session, s *ses
 	if auto == nil {
 		return
 	}
-	j := &present.AutoSave{At: unix(auto.At).UTC(), Commit: auto.Code, Ref: session.AutoOf(s.ID), Changes: auto.Changes}
+	j := present.NewAutoSave(s.ID, auto)
 	if in != nil && !in.Gone {
 		j.Missing = missingFrom(in.Path, auto.Changed)
 	}
-	d.AutoSave = j
+	d.AutoSave = &j
 	if j.Missing > 0 && len(d.Alive) == 0 && (s.Status == session.StatusPaused ||
 		s.Status == session.StatusInterrupted || outlived(s)) {
 		d.Next = append([]string{a.typedFor("wfs resume --backup", d.ID, d.Worktree)}, d.Next...)

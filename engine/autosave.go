@@ -10,11 +10,11 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/workflows"
 )
 
-// AutoSaver saves the current work tree. Users see `why`, a description of the current activity. It may be called from
-// any goroutine.
-type AutoSaver func(ctx context.Context, why string) (session.AutoSaved, error)
+// AutoSaver saves the current work tree. It may be called from any goroutine.
+type AutoSaver func(ctx context.Context, why session.Reason) (session.AutoSaved, error)
 
 // SavingOptions control how often the work tree is saved.
 type SavingOptions struct {
@@ -22,6 +22,8 @@ type SavingOptions struct {
 	// judged, and is skipped if judging ends quickly. With Now, that save is made immediately and never skipped.
 	Once, Now bool
 	Log       string // path of the file that errors are written to
+	Session   *session.Session
+	Workflow  *workflows.Workflow
 }
 
 // Saver saves the work tree between checkpoints.
@@ -48,15 +50,16 @@ func (h *Saver) beginSaving(snap *session.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	o := SavingOptions{Once: snap != nil, Log: filepath.Join(dir, "auto-save.log")}
+	o := SavingOptions{Once: snap != nil, Log: filepath.Join(dir, "auto-save.log"), Session: &h.S,
+		Workflow: &h.Plan.Workflow}
 	// the last auto-save may contain files that are gone now; a save detects and keeps them, so make it at once
 	if o.Once {
 		a, err := h.Git.Auto(context.Background(), h.ID)
 		o.Now = err == nil && a != nil && a.Ledger == h.Tip
 	}
-	h.end = h.Saving(func(ctx context.Context, why string) (session.AutoSaved, error) {
+	h.end = h.Saving(func(ctx context.Context, why session.Reason) (session.AutoSaved, error) {
 		d := d
-		d.At, d.Why = h.Clock.Now().Unix(), why
+		d.At, d.Reason = h.Clock.Now().Unix(), why
 		return h.AutoSaves.AutoSave(ctx, d)
 	}, o)
 	return nil
@@ -86,7 +89,7 @@ func (h *Saver) saveAside(ctx context.Context, why string) (session.AutoSaved, e
 		return session.AutoSaved{}, err
 	}
 	// save wherever HEAD is, since no checkpoint follows; an earlier auto-save keeps work that is gone
-	d.Why, d.Anywhere = why, true
+	d.Reason, d.Anywhere = session.Reason{Trigger: "stopped", Why: why}, true
 	return h.AutoSaves.AutoSave(ctx, d)
 }
 

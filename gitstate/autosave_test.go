@@ -17,7 +17,7 @@ import (
 func (r *testRepo) autoDraft() session.AutoDraft {
 	return session.AutoDraft{Session: testID, Ledger: r.resolve(refs.LedgerRef(testID)),
 		Tree: session.Tree(r.run("rev-parse", "HEAD^{tree}")), At: at,
-		Why: "a test", Files: session.Files{session.FileSession: []byte("{}\n"), session.FileEvents: nil}}
+		Reason: session.Reason{Trigger: "test", Why: "a test"}, Files: session.Files{session.FileSession: []byte("{}\n"), session.FileEvents: nil}}
 }
 
 func (r *testRepo) autoSave(d session.AutoDraft) session.AutoSaved {
@@ -79,7 +79,13 @@ func TestAutoSave(t *testing.T) {
 	info, _ := os.Stat(r.path(".git/index"))
 	r.Quiet()
 	loose := r.run("count-objects")
+	d.AtLeast = 3
+	if done := r.autoSave(d); done.New || done.Commit != "" {
+		t.Errorf("two changes were saved as three: %+v", done)
+	}
+	d.AtLeast = 2
 	first := r.autoSave(d)
+	d.AtLeast = 0
 	if !first.New || first.Changes != 2 {
 		t.Errorf("saved: %+v", first)
 	}
@@ -98,6 +104,9 @@ func TestAutoSave(t *testing.T) {
 		if out, err := r.try("cat-file", "-e", r.Objects.NewObject("blob", []byte(secret)).ID); err == nil {
 			t.Errorf("there is an object of %q %s", secret, out)
 		}
+	}
+	if got := r.run("log", "-1", "--format=%(trailers:key=Wfs-Trigger,valueonly,separator=)", refs.AutoRef(testID)); got != "test" {
+		t.Errorf("the trailer is %q", got)
 	}
 	parents := strings.Fields(r.run("log", "-1", "--format=%P", refs.AutoRef(testID)))
 	if len(parents) != 3 || parents[0] != string(d.Ledger) || r.run("rev-parse", parents[1]+"^") != string(r.head()) {

@@ -146,11 +146,9 @@ func tasksOf(item string, tasks []checklist.Item, items []string) []checklist.It
 // ticked returns the numbers of the items, from 1, whose tasks in the session's documents are all ticked.
 func (j *Judge) ticked(r session.JudgeRequest) []int {
 	var tasks []checklist.Item
-	for _, ph := range r.Plan.Workflow.Phases {
-		for _, g := range ph.Gates {
-			if g.Document != "" && len(r.Items) > 0 {
-				tasks = append(tasks, checklist.Parse(j.Read(brief.DocumentPath(r.Session, g.Document)))...)
-			}
+	if len(r.Items) > 0 {
+		for _, path := range brief.Documents(r.Session, &r.Plan.Workflow) {
+			tasks = append(tasks, checklist.Parse(j.Read(path))...)
 		}
 	}
 	var all []int

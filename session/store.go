@@ -148,16 +148,24 @@ type Draft struct {
 
 // AutoDraft describes an auto-save that is to be made: a copy of the files of a work tree while an agent works.
 type AutoDraft struct {
-	Session  ID
-	Ledger   Commit    // tip of the ledger; once the ledger has moved, the auto-save is stale
-	Tree     Tree      // tree of the current checkpoint
-	At       int64     // Unix seconds
-	Why      string    // description of the current activity, for people
+	Session ID
+	Ledger  Commit // tip of the ledger; once the ledger has moved, the auto-save is stale
+	Tree    Tree   // tree of the current checkpoint
+	At      int64  // Unix seconds
+	Reason
 	Exclude  string    // path of the session's own list of paths that checkpoints leave out, "" for none
 	Files    Files     // documents to store in the auto-save: the session, and its events since the ledger's tip
 	Snapshot *Snapshot // a snapshot that was taken already and whose objects are durable; nil: take one
 	Anywhere bool      // save even if HEAD is not on the session's branch
 	Last     bool      // the work has ended: do the checks now that would otherwise wait for a later auto-save
+}
+
+// Reason says why an auto-save is made.
+type Reason struct {
+	Trigger string // one of those in docs/workflows.md, for programs
+	Why     string // the same for people
+	// save only if so many files differ from the previous auto-save, or from the checkpoint if that is newer
+	AtLeast int
 }
 
 // AutoSaved is the result of an auto-save.
@@ -172,15 +180,15 @@ type AutoSaved struct {
 }
 
 type AutoSave struct {
-	Commit  Commit
-	Ledger  Commit // tip of the ledger when the auto-save was made; it is stale if the tip has changed since
-	Code    Commit // commit with the files
-	Tree    Tree
-	Index   Tree // "" when the index had conflicts
-	Raw     Tree // tree with the files of Tree whose bytes a checkout would not write again, "" for none
-	Head    Head
-	At      int64 // Unix seconds
-	Why     string
+	Commit Commit
+	Ledger Commit // tip of the ledger when the auto-save was made; it is stale if the tip has changed since
+	Code   Commit // commit with the files
+	Tree   Tree
+	Index  Tree // "" when the index had conflicts
+	Raw    Tree // tree with the files of Tree whose bytes a checkout would not write again, "" for none
+	Head   Head
+	At     int64 // Unix seconds
+	Reason
 	Changes int      // number of paths that differ from the checkpoint that was current then
 	Changed []Change // the first of these paths, at most MaxAutoChanges
 	HeldOut []Held

@@ -148,6 +148,7 @@ func TestLayers(t *testing.T) {
 		defaults("holdout.", objects["holdout HoldoutConfig"])
 		defaults("finish.", objects["finish finish"])
 		defaults("limits.", objects["limits calls"])
+		defaults("auto-save.", objects["auto-save AutoSave"])
 		for i, l := range all {
 			for _, worker := range []string{"agent.use", "agent.command", "agent.script"} {
 				d, chosen := l.flat[worker]

@@ -37,7 +37,7 @@ env: [OPENAI_API_KEY]
 on-event: notify-send wfs "$WFS_SUMMARY"
 max-file-size: 25MB
 max-new-files: 5000
-auto-save: 1m
+auto-save: {time: 1m, calls: 10, files: off}
 clean-proof: on
 clean-provide: [.env.test, "data/**"]
 holdout: {gate: tests, reveal: names}

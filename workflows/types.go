@@ -381,11 +381,9 @@ type Config struct {
 	OnEvent Command `key:"on-event" is:"" personal:"it is for the person who waits, on that person's machine"`
 	// Limits of the guard that holds untracked files out of checkpoints: the maximum size of a file in bytes, and the
 	// maximum number of files in a new directory. 0 means the default.
-	MaxFileSize int64 `key:"max-file-size" is:"size" default:"10MB"`
-	MaxNewFiles int   `key:"max-new-files" is:"1..10000000" default:"1000"`
-	// AutoSave is the interval between auto-saves during a run. 0 means the default, a negative value never. Plans do
-	// not pin it.
-	AutoSave time.Duration `key:"auto-save" is:"" or:"off" default:"30s"`
+	MaxFileSize int64    `key:"max-file-size" is:"size" default:"10MB"`
+	MaxNewFiles int      `key:"max-new-files" is:"1..10000000" default:"1000"`
+	AutoSave    AutoSave `key:"auto-save" is:"" object:"auto-save"` // not pinned in plans
 	// CleanProof says whether finished work must also pass in a clean tree. CleanProvide has patterns of untracked
 	// files that clean trees get in addition to the usual dependencies.
 	CleanProof   CleanProof      `key:"clean-proof" is:"on|off" default:"on"`
@@ -428,11 +426,19 @@ const (
 	CleanProofOff CleanProof = "off"
 )
 
-// AutoSaveOff is the value of `auto-save` in a file that turns auto-saves off.
-const AutoSaveOff = "off"
+// AutoSave says when the files are saved during a run. Zero values mean the defaults, negative ones never.
+type AutoSave struct {
+	_ struct{} `short:"time"`
 
-// DefaultAutoSave is the default interval between auto-saves during a run.
-const DefaultAutoSave = 30 * time.Second
+	Time  time.Duration `is:"" or:"off" default:"30s"` // if negative, the other triggers save nothing either
+	Calls int           `is:"1..10000" or:"off" default:"20"`
+	Files int           `is:"1..1000000" or:"off" default:"20"` // number of changed files
+}
+
+// Or returns the settings with the defaults in place of zero values.
+func (a AutoSave) Or() AutoSave {
+	return AutoSave{Time: cmp.Or(a.Time, 30*time.Second), Calls: cmp.Or(a.Calls, 20), Files: cmp.Or(a.Files, 20)}
+}
 
 // Plan is everything that a session runs, pinned when the session is created: its workflow with all gates filled in,
 // its agents, and its environment. Its canonical JSON is stored in the ledger. Trust (the user's permission to run its

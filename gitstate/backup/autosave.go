@@ -70,8 +70,17 @@ func (r *AutoSaves) AutoSave(ctx context.Context, d session.AutoDraft) (session.
 	if err != nil || len(changes) == 0 && before == nil {
 		return session.AutoSaved{}, err
 	}
+	var had []object.TreeChange
 	if before != nil {
-		if stays, err := r.keepLost(ctx, d, *before, changes, &done); err != nil || stays {
+		if had, err = r.Objects.DiffTrees(ctx, d.Tree, before.Tree); err != nil {
+			return done, err
+		}
+	}
+	if d.AtLeast > 0 && differing(had, changes) < d.AtLeast {
+		return done, nil
+	}
+	if before != nil {
+		if stays, err := r.keepLost(ctx, d, before.Commit, had, changes, &done); err != nil || stays {
 			return done, err
 		}
 	}
@@ -106,16 +115,16 @@ func (r *AutoSaves) taken(ctx context.Context, d session.AutoDraft) (s snapshot.
 
 // keepLost keeps the newest auto-save as a rescue if most of its changes have disappeared from the files. If there are
 // no new changes either, it keeps nothing and returns true: then that auto-save stays the newest.
-func (r *AutoSaves) keepLost(ctx context.Context, d session.AutoDraft, before session.AutoSave,
-	changes []object.TreeChange, done *session.AutoSaved) (stays bool, err error) {
-	lost, more, err := r.lost(ctx, d.Tree, before, changes)
-	if done.Lost = lost; err != nil || lost == 0 {
-		return false, err
+func (r *AutoSaves) keepLost(ctx context.Context, d session.AutoDraft, before session.Commit,
+	had, changes []object.TreeChange, done *session.AutoSaved) (stays bool, err error) {
+	gone, more := lost(had, changes)
+	if done.Lost = gone; gone == 0 {
+		return false, nil
 	}
 	if !more && !d.Last {
 		return true, nil
 	}
-	done.Kept, err = r.Backups.keepAuto(ctx, d.Session, before.Commit)
+	done.Kept, err = r.Backups.keepAuto(ctx, d.Session, before)
 	return false, err
 }
 
@@ -143,6 +152,7 @@ func (r *AutoSaves) autoCommit(ctx context.Context, d session.AutoDraft, s snaps
 		return "", err
 	}
 	state := StateOf(d.Why, s.Snapshot, own)
+	state.Trigger = d.Trigger
 	state.Changes, state.Changed = len(changes), object.PlainChanges(changes[:min(len(changes), session.MaxAutoChanges)])
 	objects, err := r.Backups.StateCommit(state, s.Snapshot, d.Ledger, "at a backup", d.Files, ident, d.At)
 	if err != nil {
@@ -181,16 +191,25 @@ func (r *AutoSaves) moveAuto(ctx context.Context, m session.RefMove) error {
 	return r.Refs.SyncRef(m.Ref, m.Old == "" || m.New == "")
 }
 
-// lost compares the newest auto-save with the present changes; both are relative to the tree `from`. It returns how
-// many files that the auto-save changed are deleted or as in `from` now, or 0 if that is at most half of them. more is
-// true if there are present changes that the auto-save does not have.
-func (r *AutoSaves) lost(ctx context.Context, from session.Tree, before session.AutoSave,
-	now []object.TreeChange) (gone int,
-	more bool, err error) {
-	had, err := r.Objects.DiffTrees(ctx, from, before.Tree)
-	if err != nil {
-		return 0, false, err
+// differing counts the paths in which two lists of changes, relative to the same tree, differ.
+func differing(had, now []object.TreeChange) int {
+	n, then := 0, map[string]object.TreeChange{}
+	for _, c := range had {
+		then[c.Path] = c
 	}
+	for _, c := range now {
+		if t, ok := then[c.Path]; !ok || t.NewMode != c.NewMode || t.NewID != c.NewID {
+			n++
+		}
+		delete(then, c.Path)
+	}
+	return n + len(then)
+}
+
+// lost compares the changes in the newest auto-save (had) with the present ones; both are relative to the same tree. It
+// returns how many files that the auto-save changed are deleted or as in that tree now, or 0 if that is at most half of
+// them. more is true if there are present changes that the auto-save does not have.
+func lost(had, now []object.TreeChange) (gone int, more bool) {
 	present := map[string]string{}
 	for _, c := range now {
 		if c.NewMode != object.ModeNone {
@@ -212,9 +231,9 @@ func (r *AutoSaves) lost(ctx context.Context, from session.Tree, before session.
 		}
 	}
 	if 2*gone <= all {
-		return 0, false, nil
+		return 0, false
 	}
-	return gone, len(present) > 0, nil
+	return gone, len(present) > 0
 }
 
 // autoSnapshot takes a snapshot for an auto-save. ours is false if HEAD is not on the session's branch; then it takes

@@ -46,7 +46,7 @@ func (r *Backups) Backup(ctx context.Context, ref string) (*session.AutoSave, er
 		return nil, err
 	}
 	a := &session.AutoSave{Commit: tip, Tree: state.Tree, Index: state.Index, Raw: state.Raw, Head: state.Head,
-		At: info.At, Why: state.Why,
+		At: info.At, Reason: session.Reason{Trigger: state.Trigger, Why: state.Why},
 		Changes: state.Changes, Changed: state.Changed, HeldOut: state.HeldOut, Skipped: state.Skipped}
 	if len(info.Parents) > 1 {
 		a.Ledger, a.Code = info.Parents[0], info.Parents[1]

@@ -20,6 +20,7 @@ import (
 type State struct {
 	Version int          `json:"version"` // session.FormatVersion
 	Why     string       `json:"why"`
+	Trigger string       `json:"trigger,omitempty"` // of an auto-save, see session.Reason
 	Head    session.Head `json:"head"`
 	Tree    session.Tree `json:"tree"`            // files in the work tree
 	Index   session.Tree `json:"index,omitempty"` // content of the user's index
@@ -126,6 +127,9 @@ func (r *Backups) StateCommit(state State, s session.Snapshot, ledger session.Co
 		objects = append(objects, index)
 		parents = append(parents, session.Commit(index.ID))
 		trailers = append(trailers, trailerStateIndex+index.ID)
+	}
+	if state.Trigger != "" {
+		trailers = append(trailers, "Wfs-Trigger: "+state.Trigger)
 	}
 	data, err := json.MarshalIndent(state, "", "\t")
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/wfs-dev/wfs/phases/report"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/items"
+	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workflows/checklist"
 )
 
@@ -223,10 +224,14 @@ func (b *brief) Item() string {
 }
 
 // Documents returns the paths of the documents that the workflow's gates require.
-func (b *brief) Documents() (paths []string) {
-	for _, p := range b.Req.Plan.Workflow.Phases {
+func (b *brief) Documents() []string { return Documents(b.S.ID, &b.Req.Plan.Workflow) }
+
+// Documents returns the paths of the documents that a workflow's gates require of a session, relative to the top of the
+// work tree.
+func Documents(id session.ID, w *workflows.Workflow) (paths []string) {
+	for _, p := range w.Phases {
 		for _, g := range p.Gates {
-			if path := DocumentPath(b.S.ID, g.Document); g.Document != "" && !slices.Contains(paths, path) {
+			if path := DocumentPath(id, g.Document); g.Document != "" && !slices.Contains(paths, path) {
 				paths = append(paths, path)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/testkit"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
 	"github.com/wfs-dev/wfs/workspace"
 	"github.com/wfs-dev/wfs/workspace/system"
 )
@@ -24,8 +25,8 @@ func TestSaveOfWhatIsGoneIsNotCutShort(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // the judgement is over
 	saved := false
-	s := saver{every: time.Hour, now: time.Now, say: func(string) {},
-		save: func(ctx context.Context, _ string) (session.AutoSaved, error) {
+	s := saver{config: workflows.AutoSave{Time: time.Hour}, now: time.Now, say: func(string) {},
+		save: func(ctx context.Context, _ session.Reason) (session.AutoSaved, error) {
 			saved = ctx.Err() == nil
 			return session.AutoSaved{}, ctx.Err()
 		}}
@@ -42,27 +43,30 @@ func TestAutoSaveEvery(t *testing.T) {
 	if out, exit := testkit.Run(t, top, environ, "git", "init", "-q", dir); exit != 0 {
 		t.Fatal(out)
 	}
-	every := func() time.Duration {
+	every := func() workflows.AutoSave {
 		t.Helper()
 		w := workspace.New(&system.Env{Dir: dir, Environ: environ, Now: time.Now},
 			workspace.Front{Engine: func(b *hand.Base) *engine.Engine { return engine.New(b, nil) }})
 		if err := w.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return New(w).every(t.Context())
+		return New(w).Config(t.Context())
 	}
 	testkit.Write(t, dir, ".wfs/config.yaml", "version: 1\n")
-	for period, want := range map[string]time.Duration{"off": 0, "10ms": 10 * time.Millisecond, "2m": 2 * time.Minute} {
+	for period, want := range map[string]workflows.AutoSave{"off": {Time: -1, Calls: 20, Files: 20},
+		"10ms":                           {Time: 10 * time.Millisecond, Calls: 20, Files: 20},
+		"{time: 2m, calls: 5, files: 3}": {Time: 2 * time.Minute, Calls: 5, Files: 3},
+		"{calls: off, files: off}":       {Time: 30 * time.Second, Calls: -1, Files: -1}} {
 		testkit.Write(t, dir, ".wfs/local.yaml", "version: 1\nauto-save: "+period+"\n")
 		if got := every(); got != want {
-			t.Errorf("%s is %s", period, got)
+			t.Errorf("%s is %+v", period, got)
 		}
 	}
 	if err := os.Remove(filepath.Join(dir, ".wfs/local.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if got := every(); got != 30*time.Second {
-		t.Errorf("without a word it is %s", got)
+	if got, want := every(), (workflows.AutoSave{Time: 30 * time.Second, Calls: 20, Files: 20}); got != want {
+		t.Errorf("without a word it is %+v", got)
 	}
 }
 
@@ -73,20 +77,20 @@ func TestSaverTellsOfTrouble(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	fails := true
 	s := &saver{say: func(line string) { said = append(said, line) }, now: time.Now, log: log,
-		save: func(context.Context, string) (session.AutoSaved, error) {
+		save: func(context.Context, session.Reason) (session.AutoSaved, error) {
 			if fails {
 				return session.AutoSaved{}, errors.New("the disk is full")
 			}
 			return session.AutoSaved{}, nil
 		}}
 	for range 2 {
-		s.try(t.Context(), "")
+		s.try(t.Context(), session.Reason{})
 	}
 	fails = false
-	s.try(t.Context(), "")
+	s.try(t.Context(), session.Reason{})
 	fails = true
 	for range 4 {
-		s.try(t.Context(), "")
+		s.try(t.Context(), session.Reason{})
 	}
 	if len(said) != 1 || !strings.Contains(said[0], "3 times in a row: the disk is full") {
 		t.Errorf("said %q", said)
@@ -100,10 +104,10 @@ func TestAutoSavesByWhatAnAgentDoes(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	var asked []string
-	w := &watchful{now: func() time.Time { return now }}
+	w := &watchful{now: func() time.Time { return now }, most: 5}
 	// no saver is running
 	w.event(agents.Event{Kind: agents.ToolCall, Tool: agents.Tool{Action: agents.Runs, Detail: "rm -rf ."}})
-	w.saving(func(why string) { asked = append(asked, why) })
+	w.saving(func(why session.Reason) { asked = append(asked, why.Why) })
 	tool := func(kind agents.Kind, action agents.Action, detail string) {
 		w.event(agents.Event{Kind: kind, Tool: agents.Tool{Action: action, Detail: detail}})
 	}
@@ -127,13 +131,40 @@ func TestAutoSavesByWhatAnAgentDoes(t *testing.T) {
 	expect("after a file was written")
 	tool(agents.ToolCall, agents.Runs, "git reset --hard")
 	expect("before a command that may throw work away")
-	for range saveEveryCalls {
+	for range 5 {
 		tool(agents.ToolCall, agents.Reads, "a.go")
 	}
-	expect("after 20 tool calls")
+	expect("after 5 tool calls")
 	w.saving(nil)
 	tool(agents.ToolCall, agents.Runs, "git reset --hard")
 	expect("")
+}
+
+// TestTicked counts the ticked tasks of two documents, of which one is not there at first.
+func TestTicked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	testkit.Write(t, dir, "spec.md", "- [x] one\n- [ ] two\n")
+	var lists tasks
+	lists.of(dir, []string{"spec.md", "plan.md"})
+	for _, step := range []struct {
+		file, text string
+		want       bool
+	}{
+		{"plan.md", "- [ ] three\n", false},
+		{"spec.md", "- [x] one\n- [x] two\n", true},
+		{"spec.md", "- [ ] one\n- [x] two\n", false},
+		{"spec.md", "- [x] one\n- [x] two, again\n", false},
+		{"plan.md", "- [x] three\n", true},
+	} {
+		testkit.Write(t, dir, step.file, step.text)
+		if got := lists.ticked(); got != step.want {
+			t.Errorf("%s with %q: %v", step.file, step.text, got)
+		}
+		if lists.ticked() {
+			t.Errorf("%s with %q counts twice", step.file, step.text)
+		}
+	}
 }
 
 func TestRiskyCommands(t *testing.T) {

@@ -20,8 +20,16 @@ type AutoSave struct {
 	At      time.Time      `json:"at"`
 	Commit  session.Commit `json:"commit"` // commit with the saved files
 	Ref     string         `json:"ref"`
+	Trigger string         `json:"trigger,omitempty"` // as in the trailer Wfs-Trigger
+	Why     string         `json:"why"`
 	Changes int            `json:"changes"`           // files that differ from the current checkpoint
 	Missing int            `json:"missing,omitempty"` // how many of these files are missing in the work tree
+}
+
+// NewAutoSave describes an automatic backup of session id.
+func NewAutoSave(id session.ID, a *session.AutoSave) AutoSave {
+	return AutoSave{At: time.Unix(a.At, 0).UTC(), Commit: a.Code, Ref: session.AutoOf(id), Trigger: a.Trigger, Why: a.Why,
+		Changes: a.Changes}
 }
 
 // Session is an entry of `wfs list --json`, and the first part of a Story.

@@ -188,7 +188,7 @@ func (c report) autoSave() {
 	if j == nil {
 		return
 	}
-	c.Out("backup of %s: %s", Ago(j.At, c.Clock()), N(j.Changes, "changed file"))
+	c.Out("backup of %s, %s: %s", Ago(j.At, c.Clock()), j.Why, N(j.Changes, "changed file"))
 	if j.Missing > 0 {
 		c.Out("  %d of them %s not in the work tree any more; to restore them: %s", j.Missing, safetext.Word(j.Missing, "is", "are"),
 			c.Facts.Typed("wfs resume --backup", d.ID, d.Worktree))
