@@ -3,10 +3,13 @@ package cmd
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine"
 	"github.com/wfs-dev/wfs/engine/history"
+	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
@@ -20,7 +23,8 @@ type requestJSON struct {
 	Version int             `json:"version"`
 	Session session.ID      `json:"session"`
 	Request string          `json:"request,omitempty"`
-	Taken   bool            `json:"taken"` // already recorded as an event
+	Taken   bool            `json:"taken"`         // already recorded as an event
+	For     string          `json:"for,omitempty"` // attempt that gets a note: "running" or "next"
 	Status  session.Status  `json:"status"`
 	Driver  *present.Driver `json:"driver,omitempty"`
 	Next    []string        `json:"next"`
@@ -31,6 +35,7 @@ type asked struct {
 	request string           // id of the request
 	kept    error            // why it is still pending; nil if it is an event already
 	by      *registry.Holder // the run that will read it; nil if there is no run
+	listens bool             // the agent at work gets it, if it is a note
 	session *session.Session // the session's current state
 	next    []string
 }
@@ -51,10 +56,23 @@ func (a inbox) request(ctx context.Context, command string, v history.View, requ
 	var held *registry.HeldError
 	if errors.As(k.kept, &held) {
 		k.by = &held.Holder
+		k.listens = a.listens(k.session, held.Holder)
 	}
 	d, _, err := a.seen(ctx, k.session)
 	k.next = d.Next
 	return k, err
+}
+
+// listens reports whether the agent at work gets a note that was posted before this call.
+func (a inbox) listens(s *session.Session, who registry.Holder) bool {
+	if s.Open == nil || !workspace.IsRun(who) {
+		return false
+	}
+	dir, err := a.Clone.Session(s.ID).RunDir(s.Open.RunID)
+	if err == nil {
+		_, err = os.Stat(filepath.Join(dir, agent.ListensFile))
+	}
+	return err == nil
 }
 
 // takeIn reads the inbox of a session and records its requests, if no other process holds the session. `own` is the id
@@ -114,7 +132,8 @@ func (a inbox) wake(ctx context.Context, name string, o engine.RunOptions) (woke
 func (a inbox) sayAsked(s *session.Session, r session.Request, who registry.Holder, does, then string) error {
 	next := []string{"wfs watch " + string(s.ID), then}
 	if a.json {
-		return a.answer(requestJSON{jsonVersion, s.ID, r.ID, false, s.Status, driverOf(who), next})
+		return a.answer(requestJSON{Version: jsonVersion, Session: s.ID, Request: r.ID, Status: s.Status,
+			Driver: driverOf(who), Next: next})
 	}
 	a.out("asked: `%s` (pid %d) %s", who.Command, who.PID, does)
 	a.next(next)

@@ -21,15 +21,18 @@ type noteVerb struct {
 
 func (a *noteVerb) command() *cobra.Command {
 	c := &cobra.Command{
-		Use: "note [SESSION] -m TEXT", Short: "message for the next attempt, or answer to a question",
+		Use: "note [SESSION] -m TEXT", Short: "message for the running or the next attempt, or answer to a question",
 		Long: `Note leaves a message for the next attempt: it stands in its brief. If the session waits for an answer,
 it is the answer.
 
-You can leave one at any time, also during a run. wfs cannot know then whether you or the agent typed it: the
-next attempt learns that it may not be from a person, no reviewer sees it, and it answers no question.
+You can leave one at any time. During a run, an agent that reads messages while it works (claude) gets it at its
+next step; otherwise the next attempt gets it. The command says which. To start that one sooner: wfs stop, then
+wfs run. wfs cannot know during a run whether you or the agent typed the note: the agent learns that it may not
+be from a person, no reviewer sees it, and it answers no question.
 
-The note is on disk when the command returns. The current attempt has its brief already. Completed work is taken
-up again by the next wfs run, with the note. Without -m the first argument is the text.`,
+The note is on disk when the command returns. If the running attempt ends before its agent has read the note, or
+is not judged, the next attempt has it. Completed work is taken up again by the next wfs run, with the note.
+Without -m the first argument is the text.`,
 		Example: `  wfs note "dates are ISO 8601"
   wfs note csv-export -m "use the standard library"
   wfs run --note "…"                     the same, and continue`,
@@ -82,7 +85,10 @@ func (a *noteVerb) run(ctx context.Context, args []string) error {
 // say prints which run will read the note, and when.
 func (a *noteVerb) say(id session.ID, k asked) error {
 	j := requestJSON{Version: jsonVersion, Session: id, Request: k.request, Taken: k.kept == nil,
-		Status: k.session.Status, Next: k.next}
+		For: "next", Status: k.session.Status, Next: k.next}
+	if k.listens {
+		j.For = "running"
+	}
 	if k.by != nil {
 		j.Driver = driverOf(*k.by)
 	}
@@ -96,11 +102,15 @@ func (a *noteVerb) say(id session.ID, k asked) error {
 		}
 		a.out(said, id)
 		a.out("undo: wfs undo %s", id)
+	case k.listens:
+		a.out("noted for the running attempt: its agent reads it at its next step, as one that may not be from a person")
+		a.out("if the attempt ends before that, the next one has it")
 	case k.by != nil:
-		a.out("noted; %s takes it in after its present step, and tells the next attempt that it may not be from a person",
+		a.out("noted for the next attempt; %s takes it in after its present step, as one that may not be from a person",
 			k.by.Command)
 	default:
-		a.out("noted; the next wfs run takes it in, as one that may not be from a person (not now: %s)", k.kept)
+		a.out("noted for the next attempt; the next wfs run takes it in, as one that may not be from a person (not now: %s)",
+			k.kept)
 	}
 	a.next(j.Next)
 	return nil

@@ -89,7 +89,8 @@ func (a *stopVerb) sayStopped(ctx context.Context, id session.ID, request, what 
 		return err
 	}
 	if a.json {
-		return a.answer(requestJSON{jsonVersion, id, request, true, v.Session.Status, nil, d.Next})
+		return a.answer(requestJSON{Version: jsonVersion, Session: id, Request: request, Taken: true,
+			Status: v.Session.Status, Next: d.Next})
 	}
 	a.out("%s: %s", what, present.Stands(&v.Session))
 	a.next(d.Next)

@@ -90,7 +90,8 @@ type works struct {
 func (w *works) runner() *agent.Runner {
 	return &agent.Runner{Root: w.app.Repo.Root(), Temp: w.app.env.TempDir(), Prober: prober(&w.app.env.Env),
 		Environ: w.app.Environ(), Now: w.app.env.Now, Secrets: w.app.Redactor(), Report: w.say, Watch: w.saw,
-		Hurry: w.app.signals.hurry}
+		Hurry:   w.app.signals.hurry,
+		Pending: func(id session.ID) ([]session.Request, error) { return w.app.Clone.Session(id).Inbox().Requests() }}
 }
 
 func (w *works) environ(plan workflows.Plan) []string {

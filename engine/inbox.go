@@ -44,7 +44,11 @@ func (h *Inbox) hear(own string) error {
 				h.Refused(r)
 			}
 		case r.Kind == session.RequestNote:
-			if err := h.Append(session.Noted{Text: r.Text, Request: r.ID, Meanwhile: r.ID != own}); err != nil {
+			n := session.Noted{Text: r.Text, Request: r.ID, Meanwhile: r.ID != own}
+			if o := h.S.Open; o != nil && o.Run != nil {
+				n.Given = slices.Contains(o.Run.Given, r.ID)
+			}
+			if err := h.Append(n); err != nil {
 				return err
 			}
 			h.Hit("inbox/heard")

@@ -382,6 +382,9 @@ type Noted struct {
 	// the message came during a run, or was still pending when the next run began. It may not be from a person, and
 	// answers no question
 	Meanwhile bool `json:"meanwhile,omitempty"`
+	// the agent of the open attempt read the message while it worked. The next brief has it only if the attempt is not
+	// judged
+	Given bool `json:"given,omitempty"`
 }
 
 // Agreed answers the pending question whether the work is done with yes.

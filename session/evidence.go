@@ -317,8 +317,10 @@ type RunResult struct {
 	Approved     bool    `json:"approved,omitempty"`  // a person approved the work
 	NotDone      bool    `json:"not_done,omitempty"`  // the agent said that the work is not done yet
 	// the agent's answer could not be read: it counts as not done; `note` says why
-	Unread bool    `json:"unread,omitempty"`
-	Review *Review `json:"review,omitempty" text:"free"` // the answer of a reviewer, in a phase that is a review
+	Unread bool `json:"unread,omitempty"`
+	// ids of the requests whose notes the agent read while it worked
+	Given  []string `json:"given,omitempty"`
+	Review *Review  `json:"review,omitempty" text:"free"` // the answer of a reviewer, in a phase that is a review
 
 	// name of the agent's card (what wfs knows about an agent program: its command, flags and output). This and the
 	// following fields exist only for agents whose output wfs understands

@@ -40,6 +40,10 @@ type Card struct {
 	// {schema-file}.
 	Answer []string `json:"answer,omitempty" is:"text" holds:"{schema} {schema-file}"`
 
+	// Arguments with which it reads messages on standard input while it works: first the brief, then notes. Its decoder
+	// knows their form.
+	Messages []string `json:"messages,omitempty" is:"text" holds:""`
+
 	// Interrupt says that the program ends normally on an interrupt (SIGINT), and still reports its cost.
 	Interrupt bool `json:"interrupt,omitempty" is:"" default:"false"`
 
@@ -89,6 +93,7 @@ type Invocation struct {
 	Tools        []string // permitted tools, from Agent.Allow
 	USD          float64
 	Turns        int
+	Messages     bool     // it reads messages while it works
 	Schema       string   // JSON schema of the last answer
 	SchemaFile   string   // path of a file with that schema
 	Files        string   // directory that contains Card.Files
@@ -132,6 +137,9 @@ func (c *Card) Argv(i Invocation) []string {
 		add(c.Answer, "{schema-file}", i.SchemaFile)
 	} else {
 		add(c.Answer, "{schema}", i.Schema)
+	}
+	if i.Messages {
+		argv = append(argv, c.Messages...)
 	}
 	argv = append(argv, i.Args...)
 	if i.Resume {

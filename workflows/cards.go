@@ -58,6 +58,9 @@ func (c *Card) check(r *reader, _ string) {
 	if c.Each != "" && !slices.ContainsFunc(slices.Collect(maps.Values(c.Set)), filled) {
 		r.fail("each", " is filled into {tools} of set, and there is none")
 	}
+	if c.Messages != nil && (c.Prompt != PromptStdin || !slices.Contains(messageDecoders, c.Decoder)) {
+		r.fail("messages", " needs prompt: stdin, and one of these decoders: %s", strings.Join(messageDecoders, ", "))
+	}
 	if c.Permit != "" && !c.Permits() {
 		r.fail("permit", " is a word of allow, and there is neither allow nor each")
 	}
@@ -90,3 +93,6 @@ func (r *reader) checkPlaces(at string, words, places []string) {
 
 // DecoderNames returns the output formats that a card may name. Package agents has a decoder for each of them.
 func DecoderNames() []string { return []string{"text", "claude", "codex", "gemini", "opencode"} }
+
+// messageDecoders are the output formats that have a form for messages to the agent, see agents.Message.
+var messageDecoders = []string{"claude"}

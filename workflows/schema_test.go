@@ -104,8 +104,8 @@ phases:
 name: aider
 about: an agent
 command: [aider, --yes, "{files}/rules.toml"]
-prompt: argument
-decoder: text
+prompt: stdin
+decoder: claude
 new: [--new, "{id}"]
 resume: [--go-on, "{id}"]
 model: ["--model={model}"]
@@ -114,6 +114,7 @@ turns: [--turns, "{turns}"]
 allow: [--allow, "{tools}"]
 answer: [--schema, "{schema-file}"]
 interrupt: true
+messages: [--take, messages]
 env: [AIDER_*, OPENAI_API_KEY]
 set: {AIDER_CHECK_UPDATE: "false", AIDER_MAY: "{tools}"}
 files: {rules.toml: "deny = true"}

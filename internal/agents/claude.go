@@ -48,6 +48,8 @@ type claudeEvent struct {
 	SessionID string `json:"session_id"`
 	Model     string `json:"model"`
 	Version   string `json:"claude_code_version"`
+	Replay    bool   `json:"isReplay"` // claude has read this message
+	UUID      string `json:"uuid"`
 
 	// fields of messages
 	Parent     string `json:"parent_tool_use_id"`
@@ -236,6 +238,11 @@ func (c *claude) block(b claudeBlock, parent string) {
 }
 
 func (c *claude) user(e claudeEvent) {
+	if e.Replay {
+		c.out.Structured = nil // an answer from before the message is not the last one
+		c.o.Emit(Event{Kind: Taken, Message: bounded(e.UUID, maxWord)})
+		return
+	}
 	known := false
 	for _, b := range e.Message.Content {
 		switch {

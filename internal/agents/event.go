@@ -28,6 +28,7 @@ const (
 	Compaction Kind = "compaction"  // the agent shortened its context
 	Retry      Kind = "retry"       // Retrying: the agent's request to its provider failed, and the agent tries again
 	Result     Kind = "result"      // Text, Failed: the agent ended a turn or its work; there may be several
+	Taken      Kind = "taken"       // Message: the agent has read a message that it got while it worked
 	Other      Kind = "other"       // unknown or irrelevant
 )
 
@@ -50,6 +51,7 @@ type Event struct {
 	Failed       bool     `json:"failed,omitempty"`
 	Conversation string   `json:"conversation,omitempty"` // the agent's id of the conversation, for continuing it
 	Model        string   `json:"model,omitempty"`
+	Message      string   `json:"message,omitempty"` // id of a message, see Message
 	Version      string   `json:"version,omitempty"` // the agent's version, if the stream reports it
 	Spent        Spent    `json:"spent,omitzero"`
 	Limited      Limited  `json:"limit,omitzero"`

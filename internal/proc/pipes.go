@@ -32,7 +32,7 @@ func newPipes(cmd *exec.Cmd, s Spec, began time.Time) (p *pipes, err error) {
 			p.abandon()
 		}
 	}()
-	if len(s.Stdin) > 0 {
+	if s.Stdin != nil {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return nil, err
@@ -93,12 +93,12 @@ func (p *pipes) close() {
 	}
 }
 
-func (p *pipes) begin(stdin []byte) {
+func (p *pipes) begin(stdin io.Reader) {
 	p.closeChild()
 	p.last.Store(int64(time.Since(p.began)))
 	if p.in != nil {
 		go func() {
-			_, _ = p.in.Write(stdin) // an error is ignored, because a program need not read its input
+			_, _ = io.Copy(p.in, stdin) // an error is ignored, because a program need not read its input
 			_ = p.in.Close()
 		}()
 	}

@@ -13,10 +13,12 @@ import (
 
 // Spec describes one run of an untrusted program.
 type Spec struct {
-	Argv  []string // Argv[0] is searched in the PATH of Env
-	Dir   string
-	Env   []string // the whole environment; nothing is inherited
-	Stdin []byte
+	Argv []string // Argv[0] is searched in the PATH of Env
+	Dir  string
+	Env  []string // the whole environment; nothing is inherited
+	// Stdin is copied to the program's standard input, which then ends; nil: it has no input. A Read may block: the run
+	// does not wait for it.
+	Stdin io.Reader
 	// Stdout and Stderr receive the output as it arrives, in pieces of at most 64 KB. Unless they are the same, they
 	// may be called at the same time from two goroutines. If a writer is nil or returns an error, the rest of its
 	// output is read and dropped.

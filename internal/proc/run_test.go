@@ -54,7 +54,7 @@ func TestRunStreams(t *testing.T) {
 	t.Parallel()
 	s := spec(t, `cat; echo talk >&2; exit 7`)
 	var out, errs bytes.Buffer
-	s.Stdin, s.Stdout, s.Stderr = []byte("brief\n"), &out, &errs
+	s.Stdin, s.Stdout, s.Stderr = strings.NewReader("brief\n"), &out, &errs
 	r := run(t, t.Context(), s)
 	if r.Ended != proc.Exited || r.Exit != 7 || out.String() != "brief\n" || errs.String() != "talk\n" {
 		t.Fatalf("%+v, %q, %q", r, out.String(), errs.String())
@@ -282,7 +282,7 @@ func TestRunReadsOnWhenNobodyTakesTheOutput(t *testing.T) {
 func TestRunBriefIsNotRead(t *testing.T) {
 	t.Parallel()
 	s := spec(t, `exit 4`)
-	s.Stdin = bytes.Repeat([]byte("long "), 1<<20)
+	s.Stdin = strings.NewReader(strings.Repeat("long ", 1<<20))
 	if r := run(t, t.Context(), s); r.Ended != proc.Exited || r.Exit != 4 {
 		t.Fatalf("%+v", r)
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -78,15 +79,26 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 	if err := a.writeFiles(card); err != nil {
 		return res, false, err
 	}
+	var input io.Reader
+	if stdin != nil {
+		input = bytes.NewReader(stdin)
+	}
+	if listens(a.req) {
+		if w.notes, err = a.newNotes(stdin); err != nil {
+			return res, false, err
+		}
+		input = w.notes.in
+	}
 	told := io.Writer(errs)
 	if warnings := agents.NewWarnings(card.Decoder, options); warnings != nil {
 		told = io.MultiWriter(errs, warnings)
 	}
 	stdout := a.Secrets.Stream(io.MultiWriter(a.out.log, decoder))
 	stderr := a.Secrets.Stream(told)
-	p, err := a.start(ctx, proc.Spec{Argv: argv, Env: append(a.env(card.Env), card.Environ(agent.Allow)...), Stdin: stdin,
+	p, err := a.start(ctx, proc.Spec{Argv: argv, Env: append(a.env(card.Env), card.Environ(agent.Allow)...), Stdin: input,
 		Stdout: stdout, Stderr: stderr, Signs: w.signs, Interrupt: card.Interrupt})
 	_, _ = stdout.Close(), stderr.Close()
+	given := w.notes.end()
 	if err != nil {
 		return res, false, err
 	}
@@ -96,6 +108,7 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 		o.Version = a.version(context.WithoutCancel(ctx), card)
 	}
 	res, lost = a.ended(p, o, w)
+	res.Given = given
 	if !res.Outcome.Orderly() && p.Ended != proc.NotStarted {
 		res.Printed = process.LastLines(said, session.MaxPrinted, process.MaxShown)
 	}
@@ -387,6 +400,7 @@ type watched struct {
 	req   *session.RunRequest
 	to    *runLog
 	signs *proc.Signs
+	notes *notes       // nil if the agent takes none while it works
 	dead  atomic.Value // useless: why wfs stops the run
 	retry atomic.Value // agents.Class: why the agent's latest request failed
 }
@@ -405,8 +419,14 @@ func (w *watched) event(e agents.Event) {
 		w.signs.Work()
 	}
 	switch e.Kind {
+	case agents.Taken:
+		if !w.notes.read(e.Message) {
+			return
+		}
+		w.signs.Said(false)
 	case agents.Result:
 		w.signs.Said(true)
+		w.notes.turnEnded(e.Failed)
 	case agents.Usage:
 		if w.over(e.Spent) {
 			w.stop(useless{class: agents.Capped})

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -17,7 +18,8 @@ import (
 // runCommand runs a command that acts as an agent. The command gets the brief on standard input and in the file at
 // $WFS_BRIEF, and writes its answer to $WFS_RESULT. With exit code 75 it asks to be called again later.
 func (a *attempt) runCommand(ctx context.Context, c workflows.Command) (session.RunResult, error) {
-	p, err := a.start(ctx, proc.Spec{Argv: process.Argv(c), Env: a.env(nil), Stdin: a.brief, Stdout: a.out, Stderr: a.out})
+	p, err := a.start(ctx, proc.Spec{Argv: process.Argv(c), Env: a.env(nil), Stdin: bytes.NewReader(a.brief),
+		Stdout: a.out, Stderr: a.out})
 	if err != nil {
 		return session.RunResult{}, err
 	}

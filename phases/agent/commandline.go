@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/phases/brief"
 	"github.com/wfs-dev/wfs/phases/process"
 	"github.com/wfs-dev/wfs/session"
@@ -55,9 +56,12 @@ func AgentCommand(req session.RunRequest, prompt []byte, id string) (argv []stri
 	i := workflows.Invocation{Conversation: id, Model: agent.Model, Tools: agent.Allow, Args: agent.Args,
 		USD: req.LeftUSD, Turns: req.LeftTurns,
 		Schema: brief.Schema(req), SchemaFile: filepath.Join(req.RunDir, SchemaFile),
-		Files: filepath.Join(req.RunDir, CardDir)}
+		Files: filepath.Join(req.RunDir, CardDir), Messages: listens(req)}
 	if c := req.Conversation; c != nil {
 		i.Conversation, i.Resume = c.ID, true
+	}
+	if i.Messages {
+		return card.Argv(i), agents.Message(card.Decoder, "", string(prompt)), ""
 	}
 	if card.Prompt != workflows.PromptArgument {
 		return card.Argv(i), prompt, ""

@@ -40,6 +40,8 @@ type Runner struct {
 	// Watch receives the agent's events, one at a time, as they happen. Their texts may contain control characters. If
 	// it is nil, the agent's texts are passed to Report.
 	Watch func(agents.Event)
+	// Pending returns the requests in a session's inbox. May be nil: agents then get no notes while they work.
+	Pending func(session.ID) ([]session.Request, error)
 	// Prober finds the versions of agents that do not report their version. May be nil.
 	Prober *Prober
 	// Settings are git settings for agents that may not push: keys and values in turn.

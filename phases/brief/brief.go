@@ -63,6 +63,15 @@ func Render(req session.RunRequest, f Found) []byte {
 	return b.whole("begin", "end")
 }
 
+// Added returns the message with a note for an agent that has its brief already.
+func Added(req session.RunRequest, note string) string {
+	req.Meanwhile = []string{note}
+	of := subject{&req, &req.Session}
+	b := &brief{of, Found{}, people{of}, testFindings{of}, ending{standing{of}}, &page{nonce: nonce(&req)}}
+	b.write("message")
+	return b.out.String()
+}
+
 // whole returns the brief, made of two parts of the template. If it is too long, the last lines of `body` are cut. The
 // part `end` is always complete, because it says how to answer.
 func (b *brief) whole(body, end string) []byte {

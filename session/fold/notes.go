@@ -11,6 +11,13 @@ import (
 
 // noted folds a note. It may be the answer to a question of the agent, but only if it is certainly from a person.
 func noted(s *session.Session, b session.Noted) {
+	if b.Given && s.Open != nil { // among those that its brief had, which its conclusion drops
+		open := *s.Open
+		s.Meanwhile = slices.Insert(slices.Clone(s.Meanwhile), min(open.Meanwhile, len(s.Meanwhile)), b.Text)
+		open.Meanwhile++
+		s.Open = &open
+		return
+	}
 	if b.Meanwhile {
 		s.Meanwhile = append(slices.Clip(s.Meanwhile), b.Text)
 		return

@@ -39,6 +39,7 @@ type realAgent struct {
 	run       func(command string) reply
 	done      []reply // reports that the work is done
 	limited   func() reply
+	reads     bool // it reads notes while it works
 }
 
 const doneLine = `All of it is there.` + "\n" + `WFS_RESULT: {"done": true}`
@@ -46,7 +47,7 @@ const doneLine = `All of it is there.` + "\n" + `WFS_RESULT: {"done": true}`
 func tool(name string, input jsonMap) reply { return reply{Tool: name, Input: input} }
 
 func claudeLike(version string) realAgent {
-	return realAgent{name: "claude", npm: "@anthropic-ai/claude-code@" + version, allow: `["Bash(go test:*)"]`,
+	return realAgent{name: "claude", reads: true, npm: "@anthropic-ai/claude-code@" + version, allow: `["Bash(go test:*)"]`,
 		env: []string{"ANTHROPIC_BASE_URL=http://ADDR", "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-played", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "CLAUDE_CODE_MAX_RETRIES=2"},
 		write: func(top, path, text string, known bool) (steps []reply) {
 			if known { // it refuses to overwrite a file that it has not read
@@ -122,6 +123,9 @@ const (
 	realTest = "package calc\n\nimport \"testing\"\n\nfunc TestSub(t *testing.T) {\n\tif got := Sub(3, 1); got != 2 {\n\t\tt.Errorf(\"Sub(3, 1) = %d\", got)\n\t}\n}\n"
 	realMore = "package calc\n\nimport \"testing\"\n\nfunc TestSubStopsAtZero(t *testing.T) {\n\tif got := Sub(1, 3); got != 0 {\n\t\tt.Errorf(\"Sub(1, 3) = %d\", got)\n\t}\n}\n"
 )
+
+// realNote is left while the second attempt works.
+const realNote = "NOTE-IN-THE-TURN"
 
 // realKept is an edit of calc.go that a successful `git reset --hard` would lose.
 const realKept = "package calc\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n"
@@ -311,12 +315,22 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 	top, _ := filepath.EvalSymlinks(t.TempDir())
 	plays := agent.plays(top)
 	limited, hanging := false, make(chan struct{})
-	hung := false
+	hung, noted, heard := false, false, false
 	var mu sync.Mutex
+	var n *night
 	server := &modelServer{play: func(p modelAt) reply {
 		mu.Lock()
 		defer mu.Unlock()
+		steps := plays[p.key()]
 		switch {
+		case p.key() == "1/GREEN/2" && p.Step == 1 && !noted:
+			noted = true
+			out, err := n.command("wfs", "note", realNote, "--json").CombinedOutput()
+			if want := map[bool]string{true: "running", false: "next"}[agent.reads]; !strings.Contains(string(out), `"for":"`+want+`"`) {
+				t.Errorf("wfs note: %v %s", err, out)
+			}
+		case heard && p.key() == "1/GREEN/2" && p.Step >= len(steps)-len(agent.done):
+			return agent.done[0] // it may read the note after it has answered, and then answers again
 		case p.key() == "2/RED/1" && p.Step == 1 && !limited:
 			limited = true
 			return agent.limited()
@@ -325,7 +339,7 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 			close(hanging)
 			return reply{Hang: true}
 		}
-		if steps := plays[p.key()]; p.Step < len(steps) {
+		if p.Step < len(steps) {
 			return steps[p.Step]
 		}
 		return reply{Text: "There is nothing more to do."}
@@ -334,13 +348,18 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 		if text, _ := json.Marshal(body); strings.Contains(string(text), "persistent file-based memory") {
 			t.Errorf("%v: it has a memory beside the briefs", where)
 		}
+		if text, _ := json.Marshal(body); where.key() == "1/GREEN/2" && strings.Contains(string(text), realNote) {
+			mu.Lock()
+			heard = true
+			mu.Unlock()
+		}
 		if where.Step == 0 && where.Briefs == 1 {
 			for _, problem := range agent.briefWhole(where, body) {
 				t.Error(problem)
 			}
 		}
 	}
-	n := newNight(t, wfs, top, server, map[string]realAgent{bin: agent})
+	n = newNight(t, wfs, top, server, map[string]realAgent{bin: agent})
 	for file, word := range realRules {
 		n.put(filepath.Join(top, file), word+"\n")
 	}
@@ -379,6 +398,9 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 		t.Errorf("it is not completed")
 	}
 	n.conversations(server)
+	if heard != agent.reads {
+		t.Errorf("the running attempt has read the note: %v", heard)
+	}
 	if out := n.do(0, "git", "ls-remote", origin) + n.do(0, "git", "log", "--all", "--grep=forbidden", "--format=%h %s"); out != "" {
 		t.Errorf("it pushed or committed: %s", out)
 	}

@@ -31,6 +31,8 @@ func AgentText(e agents.Event, all bool) string {
 		return "refused, not in the allowed commands: " + ToolName(e.Tool)
 	case agents.Retry:
 		return "tries again" + retryText(e.Retrying)
+	case agents.Taken:
+		return "has read a note"
 	case agents.Compaction:
 		return "shortens its context"
 	case agents.Limit:

@@ -164,6 +164,8 @@ func (p *Progress) Event(e session.Event, s *session.Session) {
 		p.waiting(b, e.At)
 	case session.Noted:
 		switch {
+		case b.Given:
+			p.Note("the agent has read a note, maybe not from a person: %s", safetext.Line(b.Text, 200))
 		case b.Meanwhile:
 			p.Note("note added during the run, maybe not by a person: %s", safetext.Line(b.Text, 200))
 		case b.Request != "":

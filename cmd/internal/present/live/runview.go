@@ -176,7 +176,7 @@ func (s *viewing) agent(e agents.Event, at time.Time) {
 		s.spent = e.Spent
 	case agents.Limit:
 		s.limit = e.Limited
-	case agents.Compaction, agents.Retry:
+	case agents.Compaction, agents.Retry, agents.Taken:
 		does = present.AgentText(e, false)
 	case agents.Result:
 		does = "has finished"

@@ -1,0 +1,14 @@
+package agents
+
+import "encoding/json"
+
+// Message returns a message to an agent that reads messages while it works, as a line for its standard input. Its
+// decoder emits Taken with the id, a UUID, when the agent has read the message. The id may be empty.
+func Message(decoder, id, text string) []byte {
+	m := map[string]any{"type": "user", "message": map[string]string{"role": "user", "content": text}}
+	if id != "" {
+		m["uuid"] = id
+	}
+	line, _ := json.Marshal(m) // cannot fail for strings
+	return append(line, '\n')
+}
