@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/hand"
@@ -52,9 +53,14 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 		h.endSaving()
 		err = errors.Join(err, h.AutoSaves.EndAutoSaves(), h.forgetStops(), h.leaveConversions(context.WithoutCancel(ctx)))
 	}()
-	if o.Until != "" && h.Plan.Workflow.Phase(o.Until) == nil {
-		return session.Refuse(session.RefuseUsage, "wfs workflow show "+h.S.Workflow, "workflow %s has no phase %q",
-			h.S.Workflow, o.Until)
+	if o.Until != "" {
+		all := h.Plan.Workflow.Phases // capitals alone do not tell their names apart
+		at := slices.IndexFunc(all, func(p workflows.Phase) bool { return strings.EqualFold(string(p.Name), string(o.Until)) })
+		if at < 0 {
+			return session.Refuse(session.RefuseUsage, "wfs workflow show "+h.S.Workflow, "workflow %s has no phase %q",
+				h.S.Workflow, o.Until)
+		}
+		o.Until = all[at].Name
 	}
 	work := context.WithoutCancel(ctx) // recording an interruption must not itself be interrupted
 	goOn, err := h.take(work, o)
