@@ -66,6 +66,9 @@ func (a *Absent) refusal(ctx context.Context, id session.ID) error {
 	if kept, err := a.KeptOf(ctx, id); err == nil && kept != "" {
 		return session.Refuse(session.RefuseNoSession, "wfs delete --restore "+string(id), "session %q was deleted", id)
 	}
+	if a.w.Clone.Session(id).LastTip() != "" {
+		return &session.NoLedgerError{ID: id}
+	}
 	return a.notFetched(ctx, id)
 }
 
