@@ -137,7 +137,7 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRe
 			out.Question = &session.Question{Evidence: []string{res.Reason}, Packages: true}
 		}
 	}
-	if lacks := lacking(g, res, r.BaseNumbers[g.Name]); res.Verdict == session.Pass && lacks != "" {
+	if lacks := lacking(g, &res, r.BaseNumbers[g.Name]); res.Verdict == session.Pass && lacks != "" {
 		res.Verdict, res.Class, res.Reason = session.Fail, session.ClassNumber, lacks
 		res.Fingerprint = verdict.Fingerprint(res.Class, nil, map[session.TestID]string{report.GateID(g.Name): lacks})
 	}
@@ -151,12 +151,16 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return res, run, err
 }
 
-// lacking returns a sentence about the first requirement on a gate's numbers that they do not meet; "" for none.
-func lacking(g workflows.Gate, res session.GateResult, base map[string]float64) string {
+// lacking returns a sentence about the first requirement on a gate's numbers that they do not meet; "" for none. It adds
+// those that cannot be judged to the result.
+func lacking(g workflows.Gate, res *session.GateResult, base map[string]float64) string {
 	for _, text := range g.Require {
 		required, _ := measure.Parse(text)
 		if lacks := required.Lacks(res.Numbers, base); lacks != "" {
 			return lacks
+		}
+		if required.Unjudged(base) {
+			res.Unjudged = append(res.Unjudged, text)
 		}
 	}
 	return ""

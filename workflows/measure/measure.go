@@ -78,20 +78,25 @@ func Parse(text string) (r Requirement, problem string) {
 	return r, ""
 }
 
-// Lacks returns a sentence that says why numbers do not meet a requirement, "" if they do. `base` has the numbers on
-// the session's base; a requirement that compares with a number that is not there is met.
+// Unjudged reports whether a requirement compares with a number that the session's base does not have.
+func (r Requirement) Unjudged(base map[string]float64) bool {
+	_, there := base[r.Number]
+	return r.base && !there
+}
+
+// Lacks returns a sentence that says why numbers do not meet a requirement, "" if they do or if it is Unjudged. `base`
+// has the numbers on the session's base.
 func (r Requirement) Lacks(now, base map[string]float64) string {
 	n, there := now[r.Number]
 	if !there {
 		return fmt.Sprintf("no number %s in its output", r.Number)
 	}
 	least := r.value
-	if r.base {
-		was, there := base[r.Number]
-		if !there {
-			return ""
-		}
-		least += was
+	switch {
+	case r.Unjudged(base):
+		return ""
+	case r.base:
+		least += base[r.Number]
 	}
 	met := map[string]bool{">=": n >= least, "<=": n <= least, ">": n > least, "<": n < least}[r.op]
 	if met {

@@ -41,6 +41,9 @@ func GateSays(g session.GateResult) Styled {
 	if numbers := measure.List(g.Numbers); numbers != "" && g.Class != session.ClassNumber {
 		text += ", " + numbers
 	}
+	if len(g.Unjudged) > 0 {
+		text += "; cannot be judged, without the number on the base: " + strings.Join(g.Unjudged, ", ")
+	}
 	if g.TestsOf != nil {
 		text += fmt.Sprintf(", with the tests of @%d", *g.TestsOf)
 	}
