@@ -11,7 +11,7 @@ const SessionVersion = 2
 
 // FoldVersion is raised whenever the same events fold to a different session. wfs does not use a session.json with
 // another fold version: it folds the session's events again.
-const FoldVersion = 6
+const FoldVersion = 7
 
 // UpToDate reports whether s was written with the current SessionVersion and FoldVersion. If it was not, s must be
 // folded from its events again.
@@ -194,13 +194,15 @@ type Checkpoint struct {
 	Used       cost.Usage `json:"used,omitzero"`        // usage since the previous checkpoint
 }
 
-// SkippedPhase records that a person skipped a phase in a lap, regardless of its gates.
+// SkippedPhase records that work went past a phase in a lap without a verdict of its gates: a person skipped it, or it
+// was done before, in another session manager.
 type SkippedPhase struct {
 	Phase PhaseName `json:"phase"`         // the skipped phase
 	Lap   int       `json:"lap"`           // the lap in which it was skipped
 	Why   string    `json:"why,omitempty"` // the person's reason
 	// there were attempts at the phase, and a person let it pass without a verdict
 	Anyway bool `json:"anyway,omitempty"`
+	Before bool `json:"before,omitempty"` // another session manager says that it was done; no person skipped it
 }
 
 // Refuted is a claim of the agent that the gates contradicted.

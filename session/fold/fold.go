@@ -100,7 +100,7 @@ func created(s *session.Session, e session.Event, b session.Created) error {
 	if i := b.Imported; i != nil {
 		s.Notes = append(s.Notes, i.Note)
 		for _, p := range i.Unjudged {
-			s.SkippedPhases = append(s.SkippedPhases, session.SkippedPhase{Phase: p, Lap: s.Lap,
+			s.SkippedPhases = append(s.SkippedPhases, session.SkippedPhase{Phase: p, Lap: s.Lap, Before: true,
 				Why: fmt.Sprintf("done before wfs, says %s", i.From)})
 		}
 		s.Phase = i.Phase

@@ -66,12 +66,14 @@ func askNothingDone(s *session.Session) string {
 		return "nothing was done in this session: the agent says that existing tests show every item. Is the work done?"
 	}
 	if n := len(s.SkippedPhases); n > 0 {
-		did := "skipped %s"
-		if s.SkippedPhases[n-1].Anyway {
-			did = "let %s pass"
+		did := "a person skipped %s"
+		switch last := s.SkippedPhases[n-1]; {
+		case last.Anyway:
+			did = "a person let %s pass"
+		case last.Before:
+			did = "%s was done before it"
 		}
-		return fmt.Sprintf("nothing was judged in this session: a person "+did+". Is the work done?",
-			s.SkippedPhases[n-1].Phase)
+		return fmt.Sprintf("nothing was judged in this session: "+did+". Is the work done?", s.SkippedPhases[n-1].Phase)
 	}
 	return "nothing was done in this session, and the agent says that nothing is left. Is the work done?"
 }

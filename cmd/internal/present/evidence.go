@@ -172,13 +172,16 @@ func (c evidence) notRun(gates []session.NotRun) {
 	}
 }
 
-// forced names the phases that a person skipped or passed without a verdict, so that readers do not take them for
-// judged.
+// forced names the phases that were skipped or passed without a verdict, so that readers do not take them for judged.
 func (c evidence) forced(skipped []session.SkippedPhase) {
 	for _, p := range skipped {
 		what := "was skipped"
 		if p.Anyway {
 			what = "passed, not judged,"
+		}
+		if p.Before {
+			c.Out("not judged: %s in lap %d: %s", p.Phase, p.Lap, p.Why)
+			continue
 		}
 		c.Out("forced: %s %s in lap %d by a person: %s", p.Phase, what, p.Lap, cmp.Or(p.Why, "no reason given"))
 	}
