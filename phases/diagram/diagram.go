@@ -16,6 +16,10 @@ var kinds = strings.Fields(`flowchart graph sequenceDiagram classDiagram stateDi
 // free are the kinds whose lines are prose, in which brackets need not match.
 var free = strings.Fields("journey gantt pie mindmap timeline gitGraph sankey-beta kanban quadrantChart zenuml")
 
+// blocks are the first words of lines that begin a block, which a line "end" ends, by kind of diagram.
+var blocks = map[string][]string{"flowchart": {"subgraph"}, "graph": {"subgraph"},
+	"sequenceDiagram": strings.Fields("loop alt opt par critical break rect box")}
+
 // Problem returns what is wrong with the first bad diagram of a document, as the end of a sentence about the document.
 // It returns "" if there is a diagram and all are well-formed.
 func Problem(markdown string) string {
@@ -73,7 +77,27 @@ func check(lines []string) string {
 	case slices.Contains(free, kind):
 		return ""
 	}
-	return brackets(lines[1:])
+	if line := unended(lines[1:], blocks[kind]); line != "" {
+		return fmt.Sprintf(`no "end" follows %q`, line)
+	}
+	return brackets(lines[1:], kind == "sequenceDiagram" || strings.HasPrefix(kind, "stateDiagram"))
+}
+
+// unended returns the innermost line that begins a block and has no end, "" for none.
+func unended(lines, words []string) string {
+	var open []string
+	for _, line := range lines {
+		switch first := strings.Fields(line)[0]; {
+		case slices.Contains(words, first):
+			open = append(open, line)
+		case strings.TrimSuffix(first, ";") == "end" && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	return open[len(open)-1]
 }
 
 // afterFrontMatter returns the lines after a block between two lines of dashes, which may hold a title.
@@ -87,12 +111,16 @@ func afterFrontMatter(lines []string) []string {
 }
 
 // brackets returns a text about the first line in which a round or square bracket or a quote is not closed; "" for none.
-// Braces may span lines.
-func brackets(lines []string) string {
+// Braces may span lines. `prose` says that what follows a colon is prose, such as the text of a note.
+func brackets(lines []string, prose bool) string {
 	for _, line := range lines {
+		checked := line
+		if prose {
+			checked, _, _ = strings.Cut(line, ":")
+		}
 		var open []rune
 		quoted := false
-		for _, c := range line {
+		for _, c := range checked {
 			switch i := strings.IndexRune("([{)]}", c); {
 			case c == '"':
 				quoted = !quoted

@@ -25,6 +25,10 @@ func TestProblem(t *testing.T) {
 		"open quote":      {block("flowchart LR\n  a[\"one] --> b\n"), "has a bad diagram in line 3: a bracket or quote is not closed in \"a[\\\"one] --> b\""},
 		"no end":          {"```mermaid\nflowchart LR\na-->b\n", "has a diagram in line 1 that does not end"},
 		"the second one":  {block("flowchart LR\na-->b\n") + block("nothing\nx\n"), `has a bad diagram in line 11: "nothing" is no kind of diagram`},
+		"a note":          {block("sequenceDiagram\n  Note over A: don't say \"a\n"), ""},
+		"a subgraph":      {block("flowchart LR\n  subgraph x\n  a-->b\n  end\n"), ""},
+		"open subgraph":   {block("flowchart LR\n  subgraph x\n  a-->b\n"), `has a bad diagram in line 3: no "end" follows "subgraph x"`},
+		"open loop":       {block("sequenceDiagram\n  loop each\n  A->>B: x\n"), `has a bad diagram in line 3: no "end" follows "loop each"`},
 		"inside of other": {"```\n~~~mermaid\n~~~\n```\n", "has no diagram: a code block that begins with ```mermaid"},
 	} {
 		if got := Problem(c.text); got != c.want {
