@@ -14,18 +14,25 @@ import (
 )
 
 // noteLacking warns, when a session is created, about agents of its plan that cannot work here: their program is
-// missing or broken, or they are not logged in.
-func noteLacking(ctx context.Context, w *workspace.Workspace, p *workflows.Plan) {
+// missing or broken, or they are not logged in. If the session is to run at once, it refuses one whose first agent is
+// not installed, before any gate runs.
+func noteLacking(ctx context.Context, w *workspace.Workspace, p *workflows.Plan, runs bool) error {
 	var seen []string
 	for i := range p.Workflow.Phases {
 		ph := &p.Workflow.Phases[i]
 		if card := p.AgentOf(ph).Card; ph.Run.Agent && card != nil && !slices.Contains(seen, card.Name) {
 			seen = append(seen, card.Name)
-			if what := agentLacks(ctx, prober(w.Env), card, true); what != "" {
+			what := agentLacks(ctx, prober(w.Env), card, true)
+			switch {
+			case what == "":
+			case runs && ph.Name == p.Workflow.Start && prober(w.Env).Find(ctx, card).Path == "":
+				return session.Refuse(session.RefuseAgent, "wfs agent check "+card.Name+"   (another one: --agent NAME)", "%s", what)
+			default:
 				w.Front.Note("warning: %s; wfs agent check %s says more", what, card.Name)
 			}
 		}
 	}
+	return nil
 }
 
 // agentLacks says why an agent cannot work here. It returns "" if it finds no reason. It makes no paid calls. It checks

@@ -43,7 +43,9 @@ func (n *newborn) pin(ctx context.Context) error {
 		return err
 	}
 	n.b.Created.Temporary = o.temporary
-	n.notePlan(ctx)
+	if err := n.notePlan(ctx); err != nil {
+		return err
+	}
 	if err := n.ReadSpec(ctx, &n.b, o.spec); err != nil {
 		return err
 	}
@@ -60,8 +62,8 @@ func (n *newborn) mayUse(list workspace.Rules) error {
 	return n.MustTrust(list)
 }
 
-// notePlan prints the agent and the reviewer, and warns about agents that cannot work here.
-func (n *newborn) notePlan(ctx context.Context) {
+// notePlan prints the agent and the reviewer, and warns about agents that cannot work here, or refuses them.
+func (n *newborn) notePlan(ctx context.Context) error {
 	plan, config := n.b.Plan, &n.settings.Config
 	if c := plan.Agent.Card; c != nil && c == config.Agent.Card {
 		n.note("agent %s (%s)", c.Name, cardOrigin(c))
@@ -71,7 +73,7 @@ func (n *newborn) notePlan(ctx context.Context) {
 			n.note("%s", says)
 		}
 	}
-	noteLacking(ctx, n.Workspace, plan)
+	return noteLacking(ctx, n.Workspace, plan, n.o.runs)
 }
 
 // fork copies the plan from the session that is being forked.
