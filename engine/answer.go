@@ -56,6 +56,9 @@ func (h *Hand) give(ctx context.Context, text string, no bool) error {
 	case no && h.S.Status == session.StatusCompleted:
 		return session.Refuse(session.RefuseUsage, fmt.Sprintf(`wfs run %s --note "what is still to be done"`, h.ID),
 			"%s is completed, and is not waiting for an answer", h.ID)
+	case at.Yes == 0 && h.S.Status == session.StatusPaused:
+		return session.Refuse(session.RefuseUsage, "wfs run "+string(h.ID),
+			"%s is not waiting for an answer: it is paused in %s", h.ID, h.S.Phase)
 	case at.Yes == 0:
 		return session.Refuse(session.RefuseUsage, "wfs status "+string(h.ID),
 			"%s is not waiting for an answer", h.ID)
