@@ -72,9 +72,11 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 	j.Cost = costOf(ctx, a.Workspace, &v)
 	a.env.Tell(&j)
 	sayUnseen(ctx, a.Workspace, s, a.out)
-	a.out("")
 	if !j.Current {
 		j.Ways = nil
+	}
+	if len(j.Ways) == 0 && j.Recovery == nil { // which begin with an empty line
+		a.out("")
 	}
 	a.env.On(&j.Session)
 	return nil
