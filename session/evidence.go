@@ -139,7 +139,7 @@ type GateResult struct {
 	Left int `json:"left,omitempty"`
 	// numbers that the gate read from its output, by name
 	Numbers map[string]float64 `json:"numbers,omitempty"`
-	// requirements on numbers that nobody can judge, because the session's base does not have the number
+	// requirements on numbers that wfs cannot judge, because the session's base does not have the number
 	Unjudged []string `json:"unjudged,omitempty"`
 	// of a failing gate: the first line of its output that names an error, such as a compiler error
 	FirstError string `json:"first_error,omitempty"`
