@@ -38,6 +38,7 @@ type Git struct {
 	Locks   *Locks
 	Answers *Answers
 
+	known  known
 	once   sync.Once
 	direct bool // see ReadsDirectly
 }

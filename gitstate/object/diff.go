@@ -43,7 +43,7 @@ func (r *Store) DiffTrees(ctx context.Context, from, to session.Tree) ([]TreeCha
 	if from == to {
 		return nil, nil
 	}
-	out, err := r.Git.Ask(ctx, "diff-tree", EverySubmodule, "-r", "-z", "--raw", "--no-renames",
+	out, err := r.Git.AskOfObjects(ctx, "diff-tree", EverySubmodule, "-r", "-z", "--raw", "--no-renames",
 		"--full-index",
 		"--no-abbrev",
 		string(from), string(to))

@@ -117,7 +117,7 @@ func (f TreeFile) Regular() bool { return f.Mode == ModeFile || f.Mode == ModeEx
 
 // TreeFiles lists the files in a tree and the trees below it.
 func (r *Store) TreeFiles(ctx context.Context, t session.Tree) ([]TreeFile, error) {
-	out, err := r.Git.Ask(ctx, "ls-tree", "-r", "-z", "--full-tree", string(t))
+	out, err := r.Git.AskOfObjects(ctx, "ls-tree", "-r", "-z", "--full-tree", string(t))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // WithoutRules returns a fingerprint of the content of a tree without .wfs, only to be compared with others.
 func (r *Store) WithoutRules(ctx context.Context, tree session.Tree) (string, error) {
-	out, err := r.Git.Ask(ctx, "ls-tree", "-z", string(tree))
+	out, err := r.Git.AskOfObjects(ctx, "ls-tree", "-z", string(tree))
 	h := sha256.New()
 	for _, entry := range gitcmd.SplitZ(out) {
 		if !strings.HasSuffix(entry, "\t"+UserDir) {

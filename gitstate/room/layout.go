@@ -26,7 +26,7 @@ func (s *Set) namesOf(ctx context.Context, tree session.Tree) (*treeNames, error
 	if tree == "" {
 		return t, nil
 	}
-	lines, err := s.list(ctx, "ls-tree", "-r", "-z", string(tree))
+	lines, err := s.treeLines(ctx, tree)
 	for _, line := range lines {
 		meta, name, _ := strings.Cut(line, "\t")
 		if strings.HasPrefix(meta, object.ModeGitlink) {

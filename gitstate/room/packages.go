@@ -203,7 +203,7 @@ var installing = lazyregexp.New(`(^|/)(go\.sum|(package-lock|npm-shrinkwrap|pack
 
 // Installing returns a fingerprint of those files in a tree that determine which packages are installed.
 func (s *Set) Installing(ctx context.Context, tree session.Tree) (string, error) {
-	lines, err := s.list(ctx, "ls-tree", "-r", "-z", string(tree))
+	lines, err := s.treeLines(ctx, tree)
 	if err != nil {
 		return "", err
 	}

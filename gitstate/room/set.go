@@ -6,11 +6,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/gitstate/refs"
 	"github.com/wfs-dev/wfs/gitstate/worktree"
+	"github.com/wfs-dev/wfs/session"
 )
 
 // Set makes the rooms of a repository. It copies packages and further files from one work tree, the live one.
@@ -19,6 +21,9 @@ type Set struct {
 	Objects *object.Store
 	Refs    *refs.Refs
 	Trees   *worktree.Trees
+
+	mu     sync.Mutex
+	config string // see plainConfig
 }
 
 func (s *Set) live(rel string) string { return filepath.Join(s.Git.Root, filepath.FromSlash(rel)) }
@@ -31,5 +36,11 @@ func (s *Set) Forget(name string) error { return os.RemoveAll(s.memory(name)) }
 // list returns the elements of a list that a git command prints with -z.
 func (s *Set) list(ctx context.Context, args ...string) ([]string, error) {
 	out, err := s.Git.Run(ctx, gitcmd.Opts{}, args...)
+	return gitcmd.SplitZ(out), err
+}
+
+// treeLines lists the files of a tree as git does: mode, kind, id, tab, path.
+func (s *Set) treeLines(ctx context.Context, tree session.Tree) ([]string, error) {
+	out, err := s.Git.AskOfObjects(ctx, "ls-tree", "-r", "-z", "--full-tree", string(tree))
 	return gitcmd.SplitZ(out), err
 }
