@@ -109,6 +109,21 @@ func nameSum(name string) int {
 	return int(sum.Sum32() % 12)
 }
 
+// PastShims puts the directory of the real Python before that of a version manager (pyenv, for example), whose python3 is
+// a script that starts a dozen programs before each Python.
+func PastShims() {
+	shim, err := exec.LookPath("python3")
+	if err != nil {
+		return
+	}
+	real, err := exec.Command(shim, "-c", "import sys; print(sys.executable)").Output()
+	dirs := filepath.SplitList(os.Getenv("PATH"))
+	at := slices.Index(dirs, filepath.Dir(shim))
+	if dir := filepath.Dir(strings.TrimSpace(string(real))); err == nil && at >= 0 && !slices.Contains(dirs, dir) {
+		_ = os.Setenv("PATH", strings.Join(slices.Insert(dirs, at, dir), string(filepath.ListSeparator)))
+	}
+}
+
 // Temp creates a directory in `parent` ("" is the default) that is removed after the test, and returns its path.
 func Temp(t testing.TB, parent string) string {
 	t.Helper()

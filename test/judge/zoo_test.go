@@ -14,7 +14,10 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-func TestMain(m *testing.M) { os.Exit(testkit.Main(m)) }
+func TestMain(m *testing.M) {
+	testkit.PastShims()
+	os.Exit(testkit.Main(m))
+}
 
 // habitat is a small project of one ecosystem, in which a tdd session with one item begins: a function that
 // subtracts. Its test runner is the real one.

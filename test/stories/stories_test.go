@@ -24,7 +24,10 @@ func TestMain(m *testing.M) {
 // tidy removes the repositories that tests share after all tests.
 type tidy struct{ *testing.M }
 
-func (m tidy) Run() int { return testkit.Main(m.M) }
+func (m tidy) Run() int {
+	testkit.PastShims()
+	return testkit.Main(m.M)
+}
 
 // TestScripts runs whole stories with real git and real test runners. A script has an empty home, a pinned clock and
 // its own identity, so that commit ids in it are the same everywhere.
