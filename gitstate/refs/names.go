@@ -51,6 +51,7 @@ type repository struct {
 type Operations struct {
 	repository
 	refs       *Refs
+	known      atomic.Pointer[OpLog]  // the log that was read last
 	notedAside atomic.Pointer[string] // see SetAside
 }
 

@@ -44,6 +44,10 @@ type OpLog struct {
 	damage  error            // why older entries cannot be read, nil if all were read
 }
 
+func (l *OpLog) clone() OpLog {
+	return OpLog{tip: l.tip, Ops: slices.Clone(l.Ops), Rescues: slices.Clone(l.Rescues)}
+}
+
 // readOp parses one entry of an operation log.
 func readOp(name string, g object.Found) (session.Op, error) {
 	var doc opDocument
@@ -163,12 +167,18 @@ func (r *Operations) MovesSince(ctx context.Context, was map[string]session.Comm
 
 // readOps reads the operation log at a ref. What cannot be read is reported as damage.
 func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err error) {
+	if l, whole, _ := r.newestOps(ctx, ref); whole {
+		return l, nil
+	}
 	l.tip, err = r.refs.Ref(ctx, ref)
 	if errors.Is(err, ErrBrokenRef) {
 		l.damage, err = err, nil
 	}
 	if err != nil || l.tip == "" {
 		return l, err
+	}
+	if known := r.known.Load(); known != nil && known.tip == l.tip {
+		return known.clone(), nil
 	}
 	names, rescues, whole, err := r.chain(ctx, l.tip)
 	if failed := gitcmd.Failed(err); failed != nil { // the tip is not a commit, or some commits are missing
@@ -185,7 +195,11 @@ func (r *Operations) readOps(ctx context.Context, ref string) (l OpLog, err erro
 	if err != nil {
 		return l, err
 	}
-	return l, l.add(names, rescues, got)
+	if err = l.add(names, rescues, got); err == nil && l.damage == nil {
+		known := l.clone()
+		r.known.Store(&known)
+	}
+	return l, err
 }
 
 // chain lists the names of the files in a log, newest first, and the rescues that their commits keep. whole is false if
@@ -223,28 +237,32 @@ func (l *OpLog) add(names []string, rescues []session.Commit, got []object.Found
 	return nil
 }
 
-// newestOps reads the newest entries of this work tree's log without a git process. ok is false if the whole log must
-// be read instead.
-func (r *Operations) newestOps(ctx context.Context) (l OpLog, ok bool) {
-	const enough = 16 // after a kill, only the last operation can be logged again
+// newestOps reads the newest entries of the log at a ref without a git process. whole is true if these are all entries;
+// enough is true if they are enough to append one. If neither is, the whole log must be read with git instead.
+func (r *Operations) newestOps(ctx context.Context, ref string) (l OpLog, whole, enough bool) {
+	const most = 16 // after a kill, only the last operation can be logged again
 	var err error
-	if l.tip, err = r.refs.Ref(ctx, r.OpsRef()); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
-		return l, false
+	if l.tip, err = r.refs.Ref(ctx, ref); err != nil || l.tip == "" || !r.Git.ReadsDirectly() {
+		return l, false, false
 	}
-	for c := l.tip; len(l.Ops) < enough; {
+	for c := l.tip; len(l.Ops) < most; {
 		info, err := r.Objects.CommitInfo(ctx, c)
 		if err == nil && info.Tree == r.Objects.OrEmpty("") {
+			whole = true
 			break
 		}
 		data, err2 := r.Objects.File(ctx, c, fileOp)
 		op, err3 := readOp(string(c), object.Found{Kind: "blob", Data: data})
 		if cmp.Or(err, err2, err3) != nil || len(info.Parents) == 0 {
-			return l, false
+			return l, false, false
 		}
-		l.Ops = append(l.Ops, op)
+		l.Ops, l.Rescues = append(l.Ops, op), append(l.Rescues, "")
+		if len(info.Parents) > 1 {
+			l.Rescues[len(l.Rescues)-1] = info.Parents[1]
+		}
 		c = info.Parents[0]
 	}
-	return l, len(l.Ops) > 0 && l.Ops[0].Number%keptOps != 0
+	return l, whole, len(l.Ops) > 0 && l.Ops[0].Number%keptOps != 0
 }
 
 // LogOp appends an operation to this work tree's log, durably, and returns its number; it ignores op.Number. If the log
@@ -269,8 +287,8 @@ func (r *Operations) logOp(ctx context.Context, op session.Op, ident string) (in
 	if err := r.moveAside(); err != nil {
 		return 0, err
 	}
-	l, ok := r.newestOps(ctx)
-	if !ok {
+	l, _, enough := r.newestOps(ctx, r.OpsRef())
+	if !enough {
 		var err error
 		if l, err = r.readOps(ctx, r.OpsRef()); err != nil {
 			return 0, err
