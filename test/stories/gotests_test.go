@@ -19,23 +19,42 @@ import (
 // files: gates run the same tests in clean checkouts again and again, with -count=1, and go would link them each
 // time. So tests in scripts must read nothing but their module.
 func goMain() int {
+	args := os.Args[1:]
+	writes := func(arg string) bool { return strings.HasPrefix(arg, "-cover") || arg == "-c" || arg == "-o" }
+	root := ""
+	if len(args) > 0 && args[0] == "test" && slices.Contains(args, "-json") && !slices.ContainsFunc(args, writes) {
+		root = above("go.mod")
+	}
+	return replay("go", root)
+}
+
+// pythonMain is `python3` in scripts. It replays `python3 -m unittest` in the same way, if Python writes no files.
+func pythonMain() int {
+	root := ""
+	if len(os.Args) > 2 && os.Args[1] == "-m" && os.Args[2] == "unittest" && os.Getenv("PYTHONDONTWRITEBYTECODE") != "" {
+		root = above(".git")
+	}
+	return replay("python3", root)
+}
+
+// replay runs a program with the arguments of this process. If root is set, it is the directory with everything that
+// the program reads, and the output of an earlier run with the same content is printed instead.
+func replay(name, root string) int {
 	own, err := os.Executable()
 	if err != nil {
 		return goFails(err)
 	}
-	program, err := onPathAfterThis("go")
+	program, err := onPathAfterThis(name)
 	if err != nil {
 		return goFails(err)
 	}
 	args := os.Args[1:]
 	cmd := exec.Command(program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	root := moduleRoot()
-	writes := func(arg string) bool { return strings.HasPrefix(arg, "-cover") || arg == "-c" || arg == "-o" }
-	if len(args) == 0 || args[0] != "test" || !slices.Contains(args, "-json") || slices.ContainsFunc(args, writes) || root == "" {
+	if root == "" {
 		return goExit(cmd.Run())
 	}
-	key, err := goKey(root, args)
+	key, err := goKey(root, append([]string{name}, args...))
 	if err != nil {
 		return goExit(cmd.Run())
 	}
@@ -99,11 +118,11 @@ func onPathAfterThis(name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// moduleRoot returns the directory of go.mod, "" when there is none.
-func moduleRoot() string {
+// above returns the innermost directory around the working directory that has a file, "" when there is none.
+func above(name string) string {
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return dir
 		}
 		if dir == filepath.Dir(dir) {
@@ -113,7 +132,7 @@ func moduleRoot() string {
 	return ""
 }
 
-// goKey returns a hash of everything on which the tests of a module may depend.
+// goKey returns a hash of everything on which the tests below root may depend.
 func goKey(root string, args []string) (string, error) {
 	sum := sha256.New()
 	dir, err := os.Getwd()
@@ -121,7 +140,8 @@ func goKey(root string, args []string) (string, error) {
 	env := os.Environ()
 	slices.Sort(env)
 	for _, v := range env {
-		if strings.HasPrefix(v, "GO") && !strings.HasPrefix(v, "GOCACHE=") && !strings.HasPrefix(v, "GOTMPDIR=") {
+		ours := strings.HasPrefix(v, "GO") || strings.HasPrefix(v, "PYTHON")
+		if ours && !strings.HasPrefix(v, "GOCACHE=") && !strings.HasPrefix(v, "GOTMPDIR=") {
 			fmt.Fprintf(sum, "%q\n", v)
 		}
 	}

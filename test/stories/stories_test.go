@@ -15,10 +15,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(tidy{m}, map[string]func(){
+	programs := map[string]func(){
 		"wfs": func() { os.Exit(printingMain()) },
 		"go":  func() { os.Exit(goMain()) },
-	})
+	}
+	if _, err := exec.LookPath("python3"); err == nil { // scripts skip without it
+		programs["python3"] = func() { os.Exit(pythonMain()) }
+	}
+	testscript.Main(tidy{m}, programs)
 }
 
 // tidy removes the repositories that tests share after all tests.
