@@ -23,7 +23,7 @@ func (r *Git) AskOfObjects(ctx context.Context, args ...string) ([]byte, error) 
 	r.known.mu.Lock()
 	out, is := r.known.answers[key]
 	r.known.mu.Unlock()
-	if is {
+	if is && ctx.Err() == nil {
 		return out, nil
 	}
 	out, err := r.Ask(ctx, args...)
