@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/workflows"
 )
@@ -48,7 +47,7 @@ func (a *graphVerb) run(ctx context.Context, args []string) error {
 	if a.json {
 		return a.answer(graphJSON{jsonVersion, w.Name, string(w.Start), decide.Transitions(w)})
 	}
-	a.out("%s", present.Diagram(w, a.format == "dot"))
+	a.out("%s", decide.Diagram(w, a.format == "dot"))
 	return nil
 }
 

@@ -1,10 +1,9 @@
-package present
+package decide
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/workflows"
 )
 
@@ -33,7 +32,7 @@ func Diagram(w *workflows.Workflow, graphviz bool) string {
 			}
 		}
 	}
-	for _, t := range decide.Transitions(w) {
+	for _, t := range Transitions(w) {
 		from, verdict := string(t.From), string(t.Verdict)
 		switch t.To {
 		case workflows.Done:
