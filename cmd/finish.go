@@ -304,6 +304,11 @@ func sizeOf(ctx context.Context, repo *gitstate.Repo, from, to session.Commit) (
 	if err != nil {
 		return "", nil
 	}
+	return sizeBetween(ctx, repo, x, y)
+}
+
+// sizeBetween does the same as sizeOf for trees.
+func sizeBetween(ctx context.Context, repo *gitstate.Repo, x, y session.Tree) (size string, files []string) {
 	lines, err := repo.Lines(ctx, session.TreePair{From: x, To: y})
 	if err != nil {
 		return "", nil
@@ -329,10 +334,15 @@ func (a *finishVerb) preview(ctx context.Context, id session.ID) error {
 		return err
 	}
 	base := compareBase(ctx, a.Repo, v.Session.BaseRef, v.Session.At(p.At).Code)
-	if err = (preview{a.app, id}).say(p, base); err == nil && !a.json {
-		a.sayBase(v.Session.BaseRef, base)
+	if err = (preview{a.app, id}).say(p, base); err != nil || a.json {
+		return err
 	}
-	return err
+	if from, err := a.Repo.TreeOf(ctx, v.Session.Base); err == nil {
+		size, _ := sizeBetween(ctx, a.Repo, from, p.Tree)
+		a.out("it would hand over @%d%s", p.At, size)
+	}
+	a.sayBase(v.Session.BaseRef, base)
+	return nil
 }
 
 // askAnyway asks the user for the reason to hand over less work than agreed. It returns "" if the user cancels. An

@@ -22,7 +22,7 @@ func (h *Finisher) Preview(ctx context.Context, exclude string, o Options) (tran
 	if err != nil {
 		return p, err
 	}
-	p.At = work.checkpoint.Number
+	p.At, p.Tree = work.checkpoint.Number, work.files
 	p.Move, err = h.Git.PlanMove(ctx, snap, work.files, "")
 	return p, err
 }

@@ -19,6 +19,7 @@ type Preview struct {
 	Head string // full name of the branch that HEAD would move to, "" if HEAD stays
 	At   int    // checkpoint whose files would be checked out, -1: none
 	Move session.Move
+	Tree session.Tree // of finish: the tree of the commit that it would make
 }
 
 // Look opens a session for reading. `exclude` is the path of the session's exclude file, which lists the paths that its
