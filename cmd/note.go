@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/phases/brief"
@@ -30,9 +31,9 @@ next step; otherwise the next attempt gets it. The command says which. To start 
 wfs run. wfs cannot know during a run whether you or the agent typed the note: the agent learns that it may not
 be from a person, no reviewer sees it, and it answers no question.
 
-The note is on disk when the command returns. If the running attempt ends before its agent has read the note, or
-is not judged, the next attempt has it. Completed work is taken up again by the next wfs run, with the note.
-Without -m the first argument is the text.`,
+The note is on disk when the command returns, and up to twelve can wait. If the running attempt ends before its
+agent has read the note, fails, or is not judged, the next attempt has it. Completed work is taken up again by
+the next wfs run, with the note. Without -m the first argument is the text.`,
 		Example: `  wfs note "dates are ISO 8601"
   wfs note csv-export -m "use the standard library"
   wfs run --note "…"                     the same, and continue`,
@@ -72,7 +73,11 @@ func (a *noteVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := takesNote(&v.Session, text); err != nil {
+	pending, err := a.Clone.Session(id).Inbox().Requests()
+	if err != nil {
+		return err
+	}
+	if err := takesNote(&v.Session, pending, text); err != nil {
 		return err
 	}
 	k, err := inbox{a.app}.request(ctx, "wfs note", v, session.Request{Kind: session.RequestNote, Text: a.Redact(text)})
@@ -134,8 +139,9 @@ func (a *noteVerb) noteMissing(ctx context.Context, text, name string) error {
 		"%s is a session, and the note is missing", id)
 }
 
-// takesNote returns an error if no attempt would read the note.
-func takesNote(s *session.Session, text string) error {
+// takesNote returns an error if no attempt would read the note. `pending` are the requests that the session has not got
+// yet.
+func takesNote(s *session.Session, pending []session.Request, text string) error {
 	if s.Status.Final() {
 		return session.Refuse(session.RefuseFinal, "wfs show "+string(s.ID), "%s is %s: it would not be read", s.ID, s.Status)
 	}
@@ -143,9 +149,15 @@ func takesNote(s *session.Session, text string) error {
 		return usage(fmt.Sprintf(`wfs reject %s -m "what is still missing"`, s.ID),
 			"%s waits for a yes or a no, and a note is neither", s.ID)
 	}
-	waiting := s.Notes
+	waiting, meanwhile := s.Notes, s.Meanwhile
 	if o := s.Open; o != nil {
-		waiting = waiting[min(o.Told, len(waiting)):]
+		waiting, meanwhile = waiting[min(o.Told, len(waiting)):], meanwhile[min(o.Meanwhile, len(meanwhile)):]
+	}
+	waiting = slices.Concat(waiting, meanwhile)
+	for _, r := range pending {
+		if r.Kind == session.RequestNote {
+			waiting = append(waiting, r.Text)
+		}
 	}
 	return fitsBrief(waiting, text)
 }

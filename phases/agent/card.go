@@ -108,7 +108,9 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 		o.Version = a.version(context.WithoutCancel(ctx), card)
 	}
 	res, lost = a.ended(p, o, w)
-	res.Given = given
+	if res.Outcome == session.OutcomeOK { // what an agent read that died, or had to stop, the next attempt gets as well
+		res.Given = given
+	}
 	if !res.Outcome.Orderly() && p.Ended != proc.NotStarted {
 		res.Printed = process.LastLines(said, session.MaxPrinted, process.MaxShown)
 	}

@@ -233,7 +233,10 @@ func (w *watchful) saving(soon func(session.Reason)) {
 func (w *watchful) event(e agents.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if why := w.reason(e); why.Trigger != "" && w.soon != nil {
+	if w.soon == nil { // there are no auto-saves now
+		return
+	}
+	if why := w.reason(e); why.Trigger != "" {
 		w.calls, w.saved = 0, w.now()
 		w.soon(why)
 	}

@@ -185,3 +185,10 @@ func TestRiskyCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestWatchWithoutSaves: with auto-saves off, what the agent does asks for none.
+func TestWatchWithoutSaves(t *testing.T) {
+	a := &Saves{}
+	a.Saw(agents.Event{Kind: agents.ToolCall, Tool: agents.Tool{Action: agents.Runs, Detail: "rm -rf ."}})
+	a.Saw(agents.Event{Kind: agents.ToolResult, Tool: agents.Tool{Action: agents.Writes}})
+}
