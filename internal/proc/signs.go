@@ -47,15 +47,17 @@ const (
 
 // watchdog decides from the signs when to stop a run. Like meter, it does not count time in which the machine sleeps.
 type watchdog struct {
-	signs   *Signs
-	idle    time.Duration
-	beat    time.Duration
-	silent  time.Duration // time since the last output
-	waiting time.Duration // time since the last sign of work
-	since   time.Duration // time since the last call of look
-	work    int64
-	output  int64
-	seen    glance
+	signs  *Signs
+	idle   time.Duration
+	beat   time.Duration
+	silent time.Duration // time since the last output
+	// the part of silent until processes in the background were seen last: when they end, the program may go on
+	lingered time.Duration
+	waiting  time.Duration // time since the last sign of work
+	since    time.Duration // time since the last call of look
+	work     int64
+	output   int64
+	seen     glance
 }
 
 // glance is the state of a run's processes and files at one moment.
@@ -80,7 +82,7 @@ func (w *watchdog) count(since time.Duration, output int64, l *leader, marker st
 	w.waiting += since
 	w.since += since
 	if output != w.output {
-		w.silent, w.output = 0, output
+		w.silent, w.lingered, w.output = 0, 0, output
 	}
 	if n := w.signs.work.Load(); n != w.work {
 		w.waiting, w.since, w.work, w.seen = 0, 0, n, glance{}
@@ -88,11 +90,16 @@ func (w *watchdog) count(since time.Duration, output int64, l *leader, marker st
 	switch {
 	case w.signs.enough.Load():
 		return Stopped
-	case w.signs.ended.Load() && w.silent >= w.signs.settle() && (w.silent >= background || !hasBackground(l, marker)):
-		if w.silent >= background {
-			return Left
+	case w.signs.ended.Load() && w.silent >= background && hasBackground(l, marker):
+		return Left
+	case w.signs.ended.Load() && w.silent >= w.signs.settle():
+		if hasBackground(l, marker) {
+			w.lingered = w.silent
+		} else if w.silent-w.lingered >= w.signs.settle() {
+			return Settled
 		}
-		return Settled
+	}
+	switch {
 	case w.idle <= 0:
 		return ""
 	}
@@ -117,7 +124,7 @@ func (w *watchdog) look(l *leader, marker string) {
 	}
 	if before := w.seen; !before.at.IsZero() {
 		if busy(before.efforts, now.efforts, now.at.Sub(before.at)) || now.moved != before.moved {
-			w.waiting, w.silent = 0, 0
+			w.waiting, w.silent, w.lingered = 0, 0, 0
 		}
 	}
 	w.seen, w.since = now, 0

@@ -2,6 +2,7 @@ package safety
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -302,10 +303,10 @@ func (f *fixture) kinds(id string) string {
 // attempt writes the first n events of an attempt to the journal of session one.
 func (f *fixture) attempt(n int) {
 	f.t.Helper()
-	tree := f.snapshot()
+	tree, run := f.snapshot(), cmp.Or(f.run, "one-0001-dead")
 	all := []happening{
 		{"driving", `{}`},
-		{"attempt_started", `{"number":1,"phase":"WORK","lap":1,"attempt":1,"run_id":"one-0001-dead","tree":"` + tree + `","runner":"command"}`},
+		{"attempt_started", `{"number":1,"phase":"WORK","lap":1,"attempt":1,"run_id":"` + run + `","tree":"` + tree + `","runner":"command"}`},
 		{"run_ended", `{"outcome":"ok","exit":0,"millis":0,"done":true,"tree":"` + tree + `"}`},
 		{"judged", `{"tree":"` + tree + `","verdict":"fail","class":"command_failed","reason":"what the dead process thought"}`},
 		{"decided", `{"verdict":"fail","class":"command_failed","reason":"what the dead process thought","next":"WORK","next_lap":1,"progress":false}`},

@@ -49,6 +49,7 @@ type fixture struct {
 	t   *testing.T
 	dir string
 	env []string
+	run string // id of the run of attempt, "" for one-0001-dead
 
 	prepared prepared // the turn that died, see died
 

@@ -140,9 +140,10 @@ func TestSurvivors(t *testing.T) {
 	}
 	t.Parallel()
 	f := plainTemplate.fixture(t)
+	f.run = "one-0001-alive" // other tests, at the same time, have none that lives
 	f.attempt(2)
 	cmd := exec.Command("sleep", "600")
-	cmd.Env = append(os.Environ(), "WFS_RUN_ID=one-0001-dead")
+	cmd.Env = append(os.Environ(), "WFS_RUN_ID="+f.run)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
