@@ -3,6 +3,7 @@ package agent
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/wfs-dev/wfs/workflows"
@@ -18,7 +19,10 @@ func TestProber(t *testing.T) {
 		t.Helper()
 		text := "#!/bin/sh\necho \"$ZOO_KEY$OTHER $(ls | wc -l)\" >> '" + asked + "'\necho zoo v" + version + "\n" + more
 		next := program + ".next"
-		if err := os.WriteFile(next, []byte(text), 0o700); err != nil {
+		syscall.ForkLock.RLock() // a program that is started meanwhile would hold the file open for writing
+		err := os.WriteFile(next, []byte(text), 0o700)
+		syscall.ForkLock.RUnlock()
+		if err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(dir)
