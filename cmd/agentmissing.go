@@ -26,7 +26,8 @@ func noteLacking(ctx context.Context, w *workspace.Workspace, p *workflows.Plan,
 			switch {
 			case what == "":
 			case runs && ph.Name == p.Workflow.Start && prober(w.Env).Find(ctx, card).Path == "":
-				return session.Refuse(session.RefuseAgent, "wfs agent check "+card.Name+"   (another one: --agent NAME)", "%s", what)
+				return session.Refuse(session.RefuseAgent,
+					"wfs agent check "+card.Name+"   (another one: --agent NAME)", "%s", what)
 			default:
 				w.Front.Note("warning: %s; wfs agent check %s says more", what, card.Name)
 			}

@@ -108,14 +108,15 @@ func (a *noteVerb) say(id session.ID, k asked) error {
 		a.out(said, id)
 		a.out("undo: wfs undo %s", id)
 	case k.listens:
-		a.out("noted for the running attempt: its agent reads it at its next step, as one that may not be from a person")
+		a.out("noted for the running attempt: " +
+			"its agent reads it at its next step, as one that may not be from a person")
 		a.out("if the attempt ends before that, the next one has it")
 	case k.by != nil:
 		a.out("noted for the next attempt; %s takes it in after its present step, as one that may not be from a person",
 			k.by.Command)
 	default:
-		a.out("noted for the next attempt; the next wfs run takes it in, as one that may not be from a person (not now: %s)",
-			k.kept)
+		a.out("noted for the next attempt; "+
+			"the next wfs run takes it in, as one that may not be from a person (not now: %s)", k.kept)
 	}
 	a.next(j.Next)
 	return nil

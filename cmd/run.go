@@ -25,6 +25,7 @@ type runVerb struct {
 	*app
 	o                     engine.RunOptions
 	dry, detach, detached bool // detached: this is the background process
+	cutOff                bool // the run before this one was interrupted
 	tells                 verbosity
 }
 
@@ -149,6 +150,9 @@ func (a *runVerb) connect(ctx context.Context, p *live.Progress) {
 	})}
 	a.Engine.Tell = func(e session.Event, s *session.Session) {
 		p.Event(e, s)
+		if e.Kind() == session.KindDriving && a.cutOff {
+			a.sayInterrupted(s)
+		}
 		a.notices.event(e, s)
 	}
 	a.Engine.Saving = a.saves.Saving(ctx, p.Tell)
@@ -162,7 +166,7 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 		return err
 	}
 	p.Plan = h.Plan
-	a.sayInterrupted(&h.S)
+	a.cutOff = outlived(&h.S)
 	a.WaitLong(ctx, p.Tell)
 	a.sayDrift(ctx, &h.S, h.Plan)
 	readiness{app: a.app, s: &h.S, plan: h.Plan, in: a.Here()}.sayLacking(ctx)
@@ -196,9 +200,10 @@ func (a *runVerb) drive(ctx context.Context, h *engine.Hand, p *live.Progress) e
 	return ending{a.app}.of(ctx, h)
 }
 
-// sayInterrupted prints, after an interruption, with which files the run continues, and how to go back instead.
+// sayInterrupted prints with which files a run continues after an interruption, and how to go back instead. It is
+// called when the run begins: only then have processes of the interrupted run ended, and their files are kept.
 func (a *runVerb) sayInterrupted(s *session.Session) {
-	if s.Status == session.StatusInterrupted && s.At(s.Current).Trigger == session.TriggerInterrupted {
+	if s.At(s.Current).Trigger == session.TriggerInterrupted {
 		a.note("continuing after an interruption with the files as they were, kept as @%d; to go back instead, also later: %s",
 			s.Current, a.typedFor(fmt.Sprintf("wfs resume @%d", ways.BeforeInterruption(s)), s.ID, ""))
 	}

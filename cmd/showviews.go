@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,26 +25,6 @@ type viewsJSON struct {
 	Tools      *views.Tools     `json:"tools,omitempty"`
 	Patterns   []views.Pattern  `json:"patterns,omitzero"`
 	Shares     []views.Share    `json:"shares,omitzero"` // with the patterns
-}
-
-// filesJSON has the files that a session changed.
-type filesJSON struct {
-	All         []fileJSON        `json:"all"` // by path
-	Checkpoints []checkpointFiles `json:"checkpoints"`
-}
-
-type fileJSON struct {
-	session.FileLines       // between the base and the current checkpoint; the status is "" if they have the same file
-	Checkpoints       []int `json:"checkpoints"` // those on the way to the current one that changed the file
-}
-
-// checkpointFiles has the files that a checkpoint changed.
-type checkpointFiles struct {
-	Checkpoint int                 `json:"checkpoint"`
-	Phase      session.PhaseName   `json:"phase"`
-	Trigger    session.Trigger     `json:"trigger"`
-	Left       bool                `json:"left,omitempty"` // the session has gone back since, to before it
-	Files      []session.FileLines `json:"files"`
 }
 
 // shown are the views, in the order in which they are printed.
@@ -81,7 +60,7 @@ func (a *showVerb) showViews(ctx context.Context, id session.ID, n int) error {
 	}
 	v := &view{app: a.app, s: &loaded.Session, j: viewsJSON{Version: jsonVersion, ID: id}}
 	if v.facts = views.Facts(v.s, events); n >= 0 {
-		v.facts, v.j.Checkpoint = views.Until(v.facts, n), &n
+		v.facts, v.j.Checkpoint = views.LeadingTo(v.facts, n), &n
 	}
 	a.page(ctx)
 	printed := false
@@ -113,8 +92,8 @@ func (v *view) name() string {
 	return string(v.j.ID)
 }
 
-// where returns the columns that say where something happened.
-func (v *view) where(p views.Place) []string {
+// where returns the columns that say where and when something happened.
+func (v *view) where(p views.Place) []any {
 	at, phase := "", string(p.Phase)
 	if p.Checkpoint != nil {
 		at = "@" + itoa(*p.Checkpoint)
@@ -128,62 +107,36 @@ func (v *view) where(p views.Place) []string {
 	if p.Left {
 		phase += ", left"
 	}
-	return []string{at, phase}
+	return []any{at, phase, p.At.Format(shortTime)}
 }
-
-// widest is the maximum width of a column, except the last one. A wider cell moves the rest of its row.
-const widest = 40
 
 // shortTime is the layout of times in rows, in UTC.
 const shortTime = "01-02 15:04"
-
-// rows prints rows in aligned columns. A long last column wraps below itself.
-func (v *view) rows(rows [][]string) {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = strings.Join(strings.Fields(safetext.Strip(cell)), " ")
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			if w := safetext.Width(row[i]); w <= widest || i == len(row)-1 {
-				widths[i] = max(widths[i], w)
-			}
-		}
-	}
-	for _, row := range rows {
-		var line strings.Builder
-		column := 0
-		for i, cell := range row[:len(row)-1] {
-			column += widths[i] + 2
-			line.WriteString(cell + strings.Repeat(" ", max(0, widths[i]-safetext.Width(cell))+2))
-		}
-		v.env.OutAt(column, "%s", strings.TrimRight(line.String()+row[len(row)-1], " "))
-	}
-}
 
 func (v *view) decisions(context.Context) error {
 	v.j.Decisions = views.Decisions(v.facts)
 	if v.json {
 		return nil
 	}
-	var rows [][]string
+	var rows [][]any
 	for _, d := range v.j.Decisions {
 		text := d.What
 		if d.Why != "" {
 			text += ": " + d.Why
 		}
-		rows = append(rows, append(v.where(d.Place), d.At.Format(shortTime), d.By, text))
+		rows = append(rows, append(v.where(d.Place), d.By, safetext.Line(text, 0)))
 	}
-	v.rows(rows)
+	v.env.WholeTable(rows)
 	return nil
 }
 
 func (v *view) errors(context.Context) error {
 	v.j.Errors = views.Errors(v.facts)
-	if n := len(v.facts); v.s.Open != nil && n > 0 && v.j.Checkpoint == nil && v.facts[n-1].Kind() != session.KindInterrupted {
-		if _, held, err := v.Clone.Session(v.s.ID).Driver(); err == nil && !held {
-			v.j.Errors = append(v.j.Errors, views.Error{Place: v.facts[n-1].Place, Kind: "interrupted",
+	if v.j.Checkpoint == nil && v.s.Open != nil {
+		last := v.facts[len(v.facts)-1]
+		_, driven, err := v.Clone.Session(v.s.ID).Driver()
+		if err == nil && !driven && last.Kind() != session.KindInterrupted { // nobody has recorded it yet
+			v.j.Errors = append(v.j.Errors, views.Error{Place: last.Place, Kind: "interrupted",
 				Text: "the attempt was cut off"})
 		}
 	}
@@ -193,11 +146,11 @@ func (v *view) errors(context.Context) error {
 	if len(v.j.Errors) == 0 {
 		v.out("nothing went wrong")
 	}
-	var rows [][]string
+	var rows [][]any
 	for _, e := range v.j.Errors {
-		rows = append(rows, append(v.where(e.Place), e.At.Format(shortTime), e.Kind, e.Text))
+		rows = append(rows, append(v.where(e.Place), e.Kind, safetext.Line(e.Text, 0)))
 	}
-	v.rows(rows)
+	v.env.WholeTable(rows)
 	return nil
 }
 
@@ -236,7 +189,7 @@ func (v *view) metrics(context.Context) error {
 		v.out("")
 		v.env.Table(rows)
 	}
-	numbers := [][]string{}
+	rows = nil
 	for _, n := range m.Numbers {
 		var values []string
 		if n.Base != nil {
@@ -247,11 +200,11 @@ func (v *view) metrics(context.Context) error {
 				values = append(values, fmt.Sprintf("@%d %v", *x.Checkpoint, x.Value))
 			}
 		}
-		numbers = append(numbers, []string{n.Gate, n.Name, strings.Join(values, ", ")})
+		rows = append(rows, []any{n.Gate, n.Name, strings.Join(values, ", ")})
 	}
-	if len(numbers) > 0 {
+	if len(rows) > 0 {
 		v.out("")
-		v.rows(numbers)
+		v.env.WholeTable(rows)
 	}
 	return nil
 }
@@ -311,9 +264,9 @@ func (v *view) patterns(context.Context) error {
 	if len(v.j.Patterns) == 0 {
 		v.out("nothing repeats")
 	}
-	var rows [][]string
+	var rows [][]any
 	for _, p := range v.j.Patterns {
-		rows = append(rows, []string{p.Kind, patternText(&p) + numbered(p.Checkpoints)})
+		rows = append(rows, []any{p.Kind, safetext.Line(patternText(&p), 0) + numbered(p.Checkpoints)})
 	}
 	for _, what := range []string{"time", "money"} {
 		var parts []string
@@ -323,10 +276,10 @@ func (v *view) patterns(context.Context) error {
 			}
 		}
 		if len(parts) > 0 {
-			rows = append(rows, []string{what, strings.Join(parts, ", ")})
+			rows = append(rows, []any{what, strings.Join(parts, ", ")})
 		}
 	}
-	v.rows(rows)
+	v.env.WholeTable(rows)
 	return nil
 }
 
@@ -366,115 +319,6 @@ func numbered(list []int) string {
 		return ""
 	}
 	return ": " + strings.Join(texts, ", ") + present.More(len(list)-most)
-}
-
-// files lists the files that checkpoints changed. Renamed files are listed under both names.
-func (v *view) files(ctx context.Context) error {
-	s := v.s
-	base, err := v.Repo.TreeOf(ctx, s.Base)
-	if err != nil {
-		return err
-	}
-	current := s.At(s.Current)
-	if current == nil {
-		return fmt.Errorf("%s has no checkpoint", s.ID)
-	}
-	pairs := []session.TreePair{{From: base, To: current.Tree}}
-	onWay := map[int]bool{}
-	for c := range s.Back() {
-		onWay[c.Number] = true
-	}
-	some := s.Checkpoints
-	if n := v.j.Checkpoint; n != nil {
-		some = some[*n : *n+1]
-	}
-	for _, c := range some {
-		from := base
-		if c.Number > 0 {
-			from = s.At(c.On).Tree
-		}
-		pairs = append(pairs, session.TreePair{From: from, To: c.Tree})
-	}
-	diffs, err := v.Repo.Lines(ctx, pairs...)
-	if err != nil {
-		return err
-	}
-	j := &filesJSON{All: []fileJSON{}, Checkpoints: []checkpointFiles{}}
-	v.j.Files = j
-	byPath := map[string]*fileJSON{}
-	of := func(d session.FileLines) *fileJSON {
-		if byPath[d.Path] == nil {
-			byPath[d.Path] = &fileJSON{FileLines: d, Checkpoints: []int{}}
-		}
-		return byPath[d.Path]
-	}
-	if v.j.Checkpoint == nil {
-		for _, d := range diffs[0] {
-			of(d)
-		}
-	}
-	for i, c := range some {
-		left := !onWay[c.Number]
-		j.Checkpoints = append(j.Checkpoints, checkpointFiles{c.Number, c.Phase, c.Trigger, left, list(diffs[i+1])})
-		if left && v.j.Checkpoint == nil {
-			continue
-		}
-		for _, d := range diffs[i+1] {
-			if v.j.Checkpoint == nil {
-				d = session.FileLines{Path: d.Path}
-			}
-			f := of(d)
-			f.Checkpoints = append(f.Checkpoints, c.Number)
-		}
-	}
-	for _, path := range sortedKeys(byPath) {
-		j.All = append(j.All, *byPath[path])
-	}
-	if v.json {
-		return nil
-	}
-	v.tellFiles(j)
-	if last := some[len(some)-1]; last.Incomplete {
-		v.out("left out of @%d: %s", last.Number, present.Lacks(&last))
-	}
-	return nil
-}
-
-// quoted returns a path as it is or, if it would not be seen as it is, in quotes.
-func quoted(path string) string {
-	if strings.Join(strings.Fields(safetext.Strip(path)), " ") != path || strings.ContainsAny(path, `"\`) {
-		return strconv.Quote(path)
-	}
-	return path
-}
-
-func (v *view) tellFiles(j *filesJSON) {
-	if len(j.All) == 0 {
-		v.out("no changed files")
-		return
-	}
-	var rows [][]string
-	var of present.Parts
-	added, removed := 0, 0
-	counts := map[string]int{}
-	for _, f := range j.All {
-		lines := fmt.Sprintf("+%d -%d", f.Added, f.Removed)
-		switch {
-		case f.Binary:
-			lines = "binary"
-		case f.Status == "":
-			lines = "as on the base"
-		}
-		counts[f.Status]++
-		added, removed = added+f.Added, removed+f.Removed
-		rows = append(rows, []string{f.Status, quoted(f.Path), lines, strings.TrimPrefix(numbered(f.Checkpoints), ": ")})
-	}
-	v.rows(rows)
-	for _, k := range []struct{ status, word string }{{"A", "added"}, {"M", "modified"}, {"T", "of another type"},
-		{"D", "deleted"}, {"", "as on the base again"}} {
-		of.Add(counts[k.status] > 0, "%d %s", counts[k.status], k.word)
-	}
-	v.out("%s: %s; lines +%d -%d", present.N(len(j.All), "file"), strings.Join(of, ", "), added, removed)
 }
 
 // anyView reports whether a flag asks for a view.

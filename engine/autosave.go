@@ -22,8 +22,9 @@ type SavingOptions struct {
 	// judged, and is skipped if judging ends quickly. With Now, that save is made immediately and never skipped.
 	Once, Now bool
 	Log       string // path of the file that errors are written to
-	Session   *session.Session
-	Workflow  *workflows.Workflow
+	// whose documents are watched for ticked tasks
+	Session  *session.Session
+	Workflow *workflows.Workflow
 }
 
 // Saver saves the work tree between checkpoints.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/engine/steering"
@@ -35,9 +34,6 @@ func (h *Hand) recover(ctx context.Context) error {
 	return h.LogAnswer(ctx, since)
 }
 
-// soonGone is how often processes of a killed run are looked for again before they count as survivors.
-const soonGone = 15
-
 // recoverAttempt ends the open attempt of a process that died, or leaves it to be judged if its run has ended. It
 // blocks the session while processes of the run are alive.
 func (h *Drive) recoverAttempt(ctx context.Context) error {
@@ -57,15 +53,7 @@ func (h *Drive) recoverAttempt(ctx context.Context) error {
 	if err := h.left(h.Works.Left(h.ID, o.RunID)); err != nil {
 		return err
 	}
-	alive := h.Works.Alive(h.ID, o.RunID)
-	for range soonGone { // an agent often ends by itself right after wfs was killed
-		if len(alive) == 0 {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-		alive = h.Works.Alive(h.ID, o.RunID)
-	}
-	if len(alive) > 0 {
+	if alive := h.Works.Alive(h.ID, o.RunID); len(alive) > 0 {
 		return h.block(ctx, decide.Survivors(alive))
 	}
 	if err := h.Append(session.Interrupted{Why: "killed"}); err != nil {

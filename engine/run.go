@@ -55,7 +55,9 @@ func (h *Drive) Run(ctx context.Context, o RunOptions) (err error) {
 	}()
 	if o.Until != "" {
 		all := h.Plan.Workflow.Phases // capitals alone do not tell their names apart
-		at := slices.IndexFunc(all, func(p workflows.Phase) bool { return strings.EqualFold(string(p.Name), string(o.Until)) })
+		at := slices.IndexFunc(all, func(p workflows.Phase) bool {
+			return strings.EqualFold(string(p.Name), string(o.Until))
+		})
 		if at < 0 {
 			return session.Refuse(session.RefuseUsage, "wfs workflow show "+h.S.Workflow, "workflow %s has no phase %q",
 				h.S.Workflow, o.Until)

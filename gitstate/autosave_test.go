@@ -17,7 +17,8 @@ import (
 func (r *testRepo) autoDraft() session.AutoDraft {
 	return session.AutoDraft{Session: testID, Ledger: r.resolve(refs.LedgerRef(testID)),
 		Tree: session.Tree(r.run("rev-parse", "HEAD^{tree}")), At: at,
-		Reason: session.Reason{Trigger: "test", Why: "a test"}, Files: session.Files{session.FileSession: []byte("{}\n"), session.FileEvents: nil}}
+		Reason: session.Reason{Trigger: "test", Why: "a test"},
+		Files:  session.Files{session.FileSession: []byte("{}\n"), session.FileEvents: nil}}
 }
 
 func (r *testRepo) autoSave(d session.AutoDraft) session.AutoSaved {
@@ -105,7 +106,8 @@ func TestAutoSave(t *testing.T) {
 			t.Errorf("there is an object of %q %s", secret, out)
 		}
 	}
-	if got := r.run("log", "-1", "--format=%(trailers:key=Wfs-Trigger,valueonly,separator=)", refs.AutoRef(testID)); got != "test" {
+	format := "--format=%(trailers:key=Wfs-Trigger,valueonly,separator=)"
+	if got := r.run("log", "-1", format, refs.AutoRef(testID)); got != "test" {
 		t.Errorf("the trailer is %q", got)
 	}
 	parents := strings.Fields(r.run("log", "-1", "--format=%P", refs.AutoRef(testID)))

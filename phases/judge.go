@@ -151,8 +151,8 @@ func (j *Judge) runGate(ctx context.Context, g workflows.Gate, r session.JudgeRe
 	return res, run, err
 }
 
-// lacking returns a sentence about the first requirement on a gate's numbers that they do not meet; "" for none. It adds
-// those that cannot be judged to the result.
+// lacking returns a sentence about the first requirement on a gate's numbers that they do not meet; "" for none. It
+// adds those that cannot be judged to the result.
 func lacking(g workflows.Gate, res *session.GateResult, base map[string]float64) string {
 	for _, text := range g.Require {
 		required, _ := measure.Parse(text)

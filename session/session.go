@@ -205,6 +205,9 @@ type SkippedPhase struct {
 	Before bool `json:"before,omitempty"` // another session manager says that it was done; no person skipped it
 }
 
+// Unjudged reports whether the phase was worked on, but passed without a verdict.
+func (p SkippedPhase) Unjudged() bool { return p.Anyway || p.Before }
+
 // Refuted is a claim of the agent that the gates contradicted.
 type Refuted struct {
 	Checkpoint  int       `json:"checkpoint"`            // checkpoint of the attempt with the claim

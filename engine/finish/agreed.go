@@ -88,7 +88,7 @@ func (h *Finisher) inTheWay(ctx context.Context, c *session.Checkpoint) (list []
 	}
 	for _, p := range s.SkippedPhases {
 		what := "skipped"
-		if p.Anyway || p.Before {
+		if p.Unjudged() {
 			what = "not judged"
 		}
 		list = append(list, fmt.Sprintf("%s was %s: %s", p.Phase, what,

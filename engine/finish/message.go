@@ -76,11 +76,11 @@ func (h *Finisher) handoverMessage(c *session.Checkpoint, o Options, told handed
 	}
 	skipped := slices.Clone(s.SkippedPhases)
 	for _, p := range skipped {
-		if p.Anyway || p.Before {
+		if p.Unjudged() {
 			fmt.Fprintf(&b, "Not judged: %s, lap %d: %s\n", p.Phase, p.Lap, safetext.OneLine(p.Why, 200))
 		}
 	}
-	if skipped = slices.DeleteFunc(skipped, func(p session.SkippedPhase) bool { return p.Anyway || p.Before }); len(skipped) > 0 {
+	if skipped = slices.DeleteFunc(skipped, session.SkippedPhase.Unjudged); len(skipped) > 0 {
 		b.WriteString("\nSkipped phases:\n")
 		for _, p := range skipped {
 			fmt.Fprintf(&b, "- %s, lap %d: %s\n", p.Phase, p.Lap, cmp.Or(safetext.OneLine(p.Why, 200), "no reason given"))

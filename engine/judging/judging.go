@@ -29,7 +29,7 @@ type Gates interface {
 type Trees interface {
 	// Changes lists the differences between two trees, without renames.
 	Changes(ctx context.Context, from, to session.Tree) ([]session.Change, error)
-	// Lines counts the lines that differ between two trees, by file.
+	// Lines counts the lines that differ between two trees, by file, for each pair.
 	Lines(ctx context.Context, pairs ...session.TreePair) ([][]session.FileLines, error)
 	// Keys lists the files of the tree `to` with a key that none of the changed files has in the tree `from`.
 	Keys(ctx context.Context, from, to session.Tree) ([]session.Skip, error)

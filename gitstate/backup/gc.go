@@ -88,8 +88,9 @@ func (r *Backups) onlyReference(ctx context.Context, rescue session.Commit) (str
 	return "", nil
 }
 
-// The trailers of a state commit with which it names its parents.
+// The trailers of a state commit: names of its parents, and what asked for an auto-save.
 const (
 	trailerStateCode  = "Wfs-State-Code: "
 	trailerStateIndex = "Wfs-State-Index: "
+	trailerTrigger    = "Wfs-Trigger: "
 )

@@ -129,7 +129,7 @@ func (r *Backups) StateCommit(state State, s session.Snapshot, ledger session.Co
 		trailers = append(trailers, trailerStateIndex+index.ID)
 	}
 	if state.Trigger != "" {
-		trailers = append(trailers, "Wfs-Trigger: "+state.Trigger)
+		trailers = append(trailers, trailerTrigger+state.Trigger)
 	}
 	data, err := json.MarshalIndent(state, "", "\t")
 	if err != nil {

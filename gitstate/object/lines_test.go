@@ -24,8 +24,8 @@ func TestLines(t *testing.T) {
 		r.Must(os.Remove(r.Path(fmt.Sprintf("%d\t:new\nline", i))))
 	}
 	var pairs []session.TreePair
-	for _, p := range [][2]session.Tree{{"", trees[0]}, {trees[0], trees[1]}, {trees[1], trees[1]}, {trees[3], trees[2]},
-		{trees[2], ""}, {trees[0], trees[1]}} {
+	for _, p := range [][2]session.Tree{{"", trees[0]}, {trees[0], trees[1]}, {trees[1], trees[1]},
+		{trees[3], trees[2]}, {trees[2], ""}, {trees[0], trees[1]}} {
 		pairs = append(pairs, session.TreePair{From: p[0], To: p[1]})
 	}
 	diffs, err := r.Lines(ctx, pairs...)

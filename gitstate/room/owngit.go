@@ -55,7 +55,8 @@ func (m *layout) ownGit(ctx context.Context, tree session.Tree) error {
 		filepath.Join("objects", commit.ID[:2], commit.ID[2:]): loose,
 	} {
 		file := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(data), 0o644)); err != nil {
+		err := os.MkdirAll(filepath.Dir(file), 0o777)
+		if err = errors.Join(err, os.WriteFile(file, []byte(data), 0o644)); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,8 @@ func TestMessage(t *testing.T) {
 			read = append(read, e.Message)
 		}
 	}})
-	_, _ = fmt.Fprintln(d, `{"type":"result","subtype":"success","structured_output":{"done":true},"total_cost_usd":1,"modelUsage":{}}`)
+	_, _ = fmt.Fprintln(d, `{"type":"result","subtype":"success","structured_output":{"done":true},`+
+		`"total_cost_usd":1,"modelUsage":{}}`)
 	_, _ = fmt.Fprintln(d, `{"type":"user","isReplay":true,"uuid":"u1","message":{"role":"user","content":"more"}}`)
 	_, _ = fmt.Fprintln(d, `{"type":"result","subtype":"success","total_cost_usd":3,"modelUsage":{}}`)
 	o := d.End(Exit{})

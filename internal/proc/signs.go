@@ -87,20 +87,20 @@ func (w *watchdog) count(since time.Duration, output int64, l *leader, marker st
 	if n := w.signs.work.Load(); n != w.work {
 		w.waiting, w.since, w.work, w.seen = 0, 0, n, glance{}
 	}
-	switch {
-	case w.signs.enough.Load():
+	if w.signs.enough.Load() {
 		return Stopped
-	case w.signs.ended.Load() && w.silent >= background && hasBackground(l, marker):
-		return Left
-	case w.signs.ended.Load() && w.silent >= w.signs.settle():
-		if hasBackground(l, marker) {
+	}
+	if w.signs.ended.Load() && w.silent >= w.signs.settle() {
+		switch working := hasBackground(l, marker); {
+		case working && w.silent >= background:
+			return Left
+		case working:
 			w.lingered = w.silent
-		} else if w.silent-w.lingered >= w.signs.settle() {
+		case w.silent-w.lingered >= w.signs.settle():
 			return Settled
 		}
 	}
-	switch {
-	case w.idle <= 0:
+	if w.idle <= 0 {
 		return ""
 	}
 	if w.since >= w.idle/looks {

@@ -109,8 +109,8 @@ func nameSum(name string) int {
 	return int(sum.Sum32() % 12)
 }
 
-// PastShims puts the directory of the real Python before that of a version manager (pyenv, for example), whose python3 is
-// a script that starts a dozen programs before each Python.
+// PastShims puts the directory of the real Python before that of a version manager (pyenv, for example), whose python3
+// is a script that starts a dozen programs before each Python.
 func PastShims() {
 	shim, err := exec.LookPath("python3")
 	if err != nil {

@@ -95,8 +95,8 @@ func (a *attempt) converse(ctx context.Context, try int) (res session.RunResult,
 	}
 	stdout := a.Secrets.Stream(io.MultiWriter(a.out.log, decoder))
 	stderr := a.Secrets.Stream(told)
-	p, err := a.start(ctx, proc.Spec{Argv: argv, Env: append(a.env(card.Env), card.Environ(agent.Allow)...), Stdin: input,
-		Stdout: stdout, Stderr: stderr, Signs: w.signs, Interrupt: card.Interrupt})
+	p, err := a.start(ctx, proc.Spec{Argv: argv, Env: append(a.env(card.Env), card.Environ(agent.Allow)...),
+		Stdin: input, Stdout: stdout, Stderr: stderr, Signs: w.signs, Interrupt: card.Interrupt})
 	_, _ = stdout.Close(), stderr.Close()
 	given := w.notes.end()
 	if err != nil {
@@ -196,7 +196,8 @@ func (a *attempt) ended(p proc.Result, o agents.Outcome, w *watched) (res sessio
 		Conversation: clipped(o.Conversation), Place: a.place(),
 		Tokens: tokensOf(o.Spent), Total: cost.Total{CostUSD: o.Total.USD, Tokens: tokensOf(o.Total)},
 		Turns: o.Turns, Tools: o.Tools, ToolUse: a.toolUse(o.Uses),
-		Denials: len(o.Denials), Denied: denied(o.Denials), Refused: refused(o.Denials, a.req.Plan.Agent), Message: process.Shown(o.Message),
+		Denials: len(o.Denials), Denied: denied(o.Denials),
+		Refused: refused(o.Denials, a.req.Plan.Agent), Message: process.Shown(o.Message),
 	}
 	if res.CostUSD == 0 {
 		res.CostUSD = said.cost

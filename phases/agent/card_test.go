@@ -251,7 +251,8 @@ func TestToolUse(t *testing.T) {
 		return b.run(t).ToolUse
 	}
 	long := strings.Repeat("x", 50)
-	got := fmt.Sprint(calls("Bash", "Ba\u001b[31msh\u202e", "Bash", "others", long+"1", long+"2", "", "open-sesame-for-all"))
+	got := fmt.Sprint(calls("Bash", "Ba\u001b[31msh\u202e", "Bash", "others", long+"1", long+"2", "",
+		"open-sesame-for-all"))
 	want := "[{Bash 3 2} {" + long[:39] + "… 2 1} {[redacted: $API_TOKEN] 1 0} {others 2 1}]"
 	if got != want {
 		t.Errorf("%s, want %s", got, want)

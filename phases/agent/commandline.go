@@ -61,7 +61,7 @@ func AgentCommand(req session.RunRequest, prompt []byte, id string) (argv []stri
 		i.Conversation, i.Resume = c.ID, true
 	}
 	if i.Messages {
-		return card.Argv(i), agents.Message(card.Decoder, "", string(prompt)), ""
+		return card.Argv(i), agents.Message("", string(prompt)), ""
 	}
 	if card.Prompt != workflows.PromptArgument {
 		return card.Argv(i), prompt, ""

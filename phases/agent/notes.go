@@ -91,7 +91,7 @@ func (n *notes) pass() (passed int) {
 		}
 		n.passed[id] = r.ID
 		passed++
-		n.in.add(agents.Message(n.req.Plan.Agent.Card.Decoder, id, n.Secrets.String(brief.Added(n.req, r.Text))))
+		n.in.add(agents.Message(id, n.Secrets.String(brief.Added(n.req, r.Text))))
 	}
 	return passed
 }

@@ -326,7 +326,8 @@ func playSession(t *testing.T, wfs, bin string, agent realAgent) {
 		case p.key() == "1/GREEN/2" && p.Step == 1 && !noted:
 			noted = true
 			out, err := n.command("wfs", "note", realNote, "--json").CombinedOutput()
-			if want := map[bool]string{true: "running", false: "next"}[agent.reads]; !strings.Contains(string(out), `"for":"`+want+`"`) {
+			want := map[bool]string{true: "running", false: "next"}[agent.reads]
+			if !strings.Contains(string(out), `"for":"`+want+`"`) {
 				t.Errorf("wfs note: %v %s", err, out)
 			}
 		case heard && p.key() == "1/GREEN/2" && p.Step >= len(steps)-len(agent.done):

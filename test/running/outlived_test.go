@@ -71,8 +71,8 @@ func TestBar07Outlived(t *testing.T) {
 			}
 			if c.own {
 				p.agent("echo more > more.txt")
-				// the pid itself need not be named: a process whose child was ended first can end without a signal
-				testkit.Holds(t, p.ok("wfs", "run"), "of the interrupted run", "DONE at @")
+				testkit.Holds(t, p.ok("wfs", "run"), "of the interrupted run", pid, "continuing after an interruption",
+					"DONE at @")
 				p.gone(pid)
 				testkit.Holds(t, p.ok("wfs", "log", "--events", "--json"), `"ended_survivors":[`)
 				testkit.Holds(t, p.ok("git", "show", "HEAD:work.txt"), "edited")

@@ -277,7 +277,8 @@ func (f *fixture) nothingLost(before map[string]string) {
 func (f *fixture) sound() (refs, status string) {
 	f.t.Helper()
 	fsck := []string{"git", "fsck", "--full", "--strict", "--no-dangling"}
-	if !f.exists(".git/objects/pack/multi-pack-index") && !f.exists(".git/objects/info/commit-graph") && !f.exists(".git/objects/info/commit-graphs") {
+	if !f.exists(".git/objects/pack/multi-pack-index") && !f.exists(".git/objects/info/commit-graph") &&
+		!f.exists(".git/objects/info/commit-graphs") {
 		fsck = slices.Insert(fsck, 1, "-c", "core.multiPackIndex=false", "-c", "core.commitGraph=false") // a process for each
 	}
 	f.quiet(fsck...)

@@ -54,9 +54,14 @@ func (a *Saves) Saving(ctx context.Context, say func(string)) func(engine.AutoSa
 	return func(save engine.AutoSaver, o engine.SavingOptions) (end func()) {
 		// Only the caller ends auto-saves: a signal that ends the run must not stop them.
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		s := &saver{config: c, save: save, say: say, log: o.Log, now: a.work.Env.Now, soon: make(chan session.Reason, 1)}
+		s := &saver{config: c, save: save, say: say, log: o.Log, now: a.work.Env.Now,
+			soon: make(chan session.Reason, 1)}
 		if !o.Once {
-			s.tasks.of(a.work.Repo.Root(), append(brief.Documents(o.Session.ID, o.Workflow), o.Session.SpecPath))
+			documents := brief.Documents(o.Session.ID, o.Workflow)
+			if o.Session.SpecPath != "" {
+				documents = append(documents, o.Session.SpecPath)
+			}
+			s.tasks.of(a.work.Repo.Root(), documents)
 			a.watch.saving(s.Soon)
 		}
 		var done sync.WaitGroup
@@ -99,8 +104,8 @@ type saver struct {
 	lost   string              // where lost work is kept, as the last warning said
 }
 
-// run saves whenever there is a reason, until ctx ends. To count the changed files it has to look at the work tree. That
-// takes long if there are many files, so it then waits for `rested` times as long before it counts again.
+// run saves whenever there is a reason, until ctx ends. To count the changed files it has to look at the work tree.
+// That takes long if there are many files, so it then waits for `rested` times as long before it counts again.
 func (s *saver) run(ctx context.Context) {
 	beat, timer := time.NewTicker(everyBeat), time.NewTimer(s.config.Time)
 	defer beat.Stop()
@@ -250,7 +255,8 @@ func (w *watchful) reason(e agents.Event) session.Reason {
 			return session.Reason{Trigger: "risk", Why: "before a command that may throw work away"}
 		}
 		if w.most > 0 && w.calls >= w.most {
-			return session.Reason{Trigger: "tool-calls", Why: "after " + safetext.Plural(w.calls, "tool call", "tool calls")}
+			return session.Reason{Trigger: "tool-calls",
+				Why: "after " + safetext.Plural(w.calls, "tool call", "tool calls")}
 		}
 	case agents.ToolResult:
 		if e.Tool.Action == agents.Writes && !e.Failed && w.now().Sub(w.saved) >= saveAfterWrite {

@@ -107,10 +107,16 @@ func (s *Screen) Table(rows [][]any) {
 	s.Lines(aligned(rows))
 }
 
-// WholeTable prints a table like Table, but never cuts a line, so that people can copy all of it.
+// WholeTable prints a table like Table, but never cuts a line, so that people can copy all of it. A long last column
+// wraps below itself.
 func (s *Screen) WholeTable(rows [][]any) {
-	for _, row := range aligned(rows) {
-		s.Out("%s", fit(row, 0))
+	widths := columns(rows)
+	for i, line := range aligned(rows) {
+		last := 0
+		for _, w := range widths[:len(rows[i])-1] {
+			last += w + 2
+		}
+		s.OutAt(last, "%s", fit(line, 0))
 	}
 }
 

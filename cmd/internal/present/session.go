@@ -28,8 +28,8 @@ type AutoSave struct {
 
 // NewAutoSave describes an automatic backup of session id.
 func NewAutoSave(id session.ID, a *session.AutoSave) AutoSave {
-	return AutoSave{At: time.Unix(a.At, 0).UTC(), Commit: a.Code, Ref: session.AutoOf(id), Trigger: a.Trigger, Why: a.Why,
-		Changes: a.Changes}
+	return AutoSave{At: time.Unix(a.At, 0).UTC(), Commit: a.Code, Ref: session.AutoOf(id), Trigger: a.Trigger,
+		Why: a.Why, Changes: a.Changes}
 }
 
 // Session is an entry of `wfs list --json`, and the first part of a Story.

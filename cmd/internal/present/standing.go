@@ -19,13 +19,13 @@ func Unjudged(s *session.Session) bool {
 	return s.Status == session.StatusCompleted && c != nil && !c.Green
 }
 
-// WithoutVerdict names the phases that a person skipped, and those that passed without a verdict. It returns "" if there
-// are none.
+// WithoutVerdict names the phases that a person skipped, and those that passed without a verdict. It returns "" if
+// there are none.
 func WithoutVerdict(phases []session.SkippedPhase) string {
 	var skipped, passed []string
 	for _, p := range phases {
 		list := &skipped
-		if p.Anyway || p.Before {
+		if p.Unjudged() {
 			list = &passed
 		}
 		if !slices.Contains(*list, string(p.Phase)) {

@@ -110,15 +110,7 @@ func Verdict(v session.Verdict, c session.Class) Styled {
 
 // aligned returns the rows as lines with aligned columns. It adds no spaces after the last column.
 func aligned(rows [][]any) []Styled {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], Join(cell).Columns())
-		}
-	}
+	widths := columns(rows)
 	var lines []Styled
 	for _, row := range rows {
 		var line Styled
@@ -132,6 +124,19 @@ func aligned(rows [][]any) []Styled {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// columns returns the widths of the columns of a table.
+func columns(rows [][]any) (widths []int) {
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], Join(cell).Columns())
+		}
+	}
+	return widths
 }
 
 // fit removes trailing spaces and cuts a line to `width` columns. A width of 0 means no limit.

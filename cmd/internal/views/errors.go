@@ -12,8 +12,8 @@ import (
 type Error struct {
 	Place
 	// `run` (a run of the agent failed), `attempt` (an attempt did not pass), `claim` (an attempt did not pass although
-	// the agent said that it is done), `limit`, `interrupted`, `blocked`, `outside` (a run changed refs or files outside
-	// its session), `budget`, `dropped` (an operation failed and was taken back)
+	// the agent said that it is done), `limit`, `interrupted`, `blocked`, `outside` (a run changed refs or files
+	// outside its session), `budget`, `dropped` (an operation failed and was taken back)
 	Kind  string        `json:"kind"`
 	Class session.Class `json:"class,omitempty"` // of an attempt
 	Text  string        `json:"text"`

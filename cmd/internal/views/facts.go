@@ -30,10 +30,7 @@ type Fact struct {
 
 // Facts returns the events that took effect, with their places. The events are all events of session s, oldest first.
 func Facts(s *session.Session, events []session.Event) []Fact {
-	onWay := map[int]bool{}
-	for c := range s.Back() {
-		onWay[c.Number] = true
-	}
+	onWay := OnWay(s)
 	var facts []Fact
 	var at Fact
 	var next session.Decided
@@ -80,8 +77,17 @@ func Facts(s *session.Session, events []session.Event) []Fact {
 	return facts
 }
 
-// Until returns the facts between the checkpoint before number n and checkpoint n.
-func Until(facts []Fact, n int) (some []Fact) {
+// OnWay has the numbers of the checkpoints that lead to the current one.
+func OnWay(s *session.Session) map[int]bool {
+	numbers := map[int]bool{}
+	for c := range s.Back() {
+		numbers[c.Number] = true
+	}
+	return numbers
+}
+
+// LeadingTo returns the facts between the checkpoint before number n and checkpoint n.
+func LeadingTo(facts []Fact, n int) (some []Fact) {
 	for _, f := range facts {
 		if f.Checkpoint != nil && *f.Checkpoint == n {
 			some = append(some, f)

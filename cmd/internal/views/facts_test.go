@@ -33,7 +33,7 @@ func TestFacts(t *testing.T) {
 		session.Agreed{By: "person"},
 	))
 	for _, n := range []struct{ number, facts int }{{0, 2}, {1, 4}, {2, 3}, {3, 0}} {
-		if got := Until(facts, n.number); len(got) != n.facts {
+		if got := LeadingTo(facts, n.number); len(got) != n.facts {
 			t.Errorf("checkpoint %d has %d facts, and not %d: %+v", n.number, len(got), n.facts, got)
 		}
 	}

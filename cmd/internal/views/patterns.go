@@ -11,8 +11,9 @@ import (
 // Pattern is something that repeats in the attempts of a session.
 type Pattern struct {
 	// `claim` (the agent said that it is done, and the gates disagreed), `run` (runs of an agent failed), `phase`
-	// (attempts at a phase did not pass), `failure` (a gate, or a check of wfs, failed in the same way), `test` (a test failed), `flaky` (a test had different results on the
-	// same files), `denied` (calls of a tool were denied), `left` (the attempt was given up by going back)
+	// (attempts at a phase did not pass), `failure` (a gate, or a check of wfs, failed in the same way), `test` (a test
+	// failed), `flaky` (a test had different results on the same files), `denied` (calls of a tool were denied), `left`
+	// (the attempt was given up by going back)
 	Kind        string `json:"kind"`
 	What        string `json:"what"`                  // the agent, phase, gate, test or tool
 	Text        string `json:"text,omitempty"`        // reason of a failure

@@ -17,10 +17,10 @@ type Tool struct {
 
 // Tools has the tool calls of a session. Calls by name are known only for agents whose output wfs understands.
 type Tools struct {
-	Calls    int             `json:"calls"`    // of all attempts
-	Denied   []DeniedTool    `json:"denied"`   // calls that were refused, because no person was there to permit them
-	Tools    []Tool          `json:"tools"`    // most calls first
-	Attempts []AttemptsTools `json:"attempts"` // attempts with calls
+	Calls    int            `json:"calls"`    // of all attempts
+	Denied   []DeniedTool   `json:"denied"`   // calls that were refused, because no person was there to permit them
+	Tools    []Tool         `json:"tools"`    // most calls first
+	Attempts []AttemptTools `json:"attempts"` // attempts with calls
 }
 
 // DeniedTool says in how many attempts calls of a tool were denied.
@@ -29,8 +29,8 @@ type DeniedTool struct {
 	Attempts int    `json:"attempts"`
 }
 
-// AttemptsTools has the tool calls of one attempt.
-type AttemptsTools struct {
+// AttemptTools has the tool calls of one attempt.
+type AttemptTools struct {
 	Place
 	Calls int               `json:"calls"`
 	Tools []session.ToolUse `json:"tools,omitempty"`
@@ -38,11 +38,11 @@ type AttemptsTools struct {
 
 // UseOfTools returns the tool calls of a session.
 func UseOfTools(attempts []Attempt) Tools {
-	t := Tools{Tools: []Tool{}, Denied: []DeniedTool{}, Attempts: []AttemptsTools{}}
+	t := Tools{Tools: []Tool{}, Denied: []DeniedTool{}, Attempts: []AttemptTools{}}
 	for _, a := range attempts {
 		t.Calls += a.Tools
 		if a.Tools > 0 {
-			t.Attempts = append(t.Attempts, AttemptsTools{a.Place, a.Tools, a.toolUse})
+			t.Attempts = append(t.Attempts, AttemptTools{a.Place, a.Tools, a.toolUse})
 		}
 		for _, u := range a.toolUse {
 			i := slices.IndexFunc(t.Tools, func(x Tool) bool { return x.Name == u.Name })
