@@ -94,6 +94,7 @@ var floors = map[string][]string{
 	"cmd/internal/present/ways": {"session"},
 	"cmd/internal/present/live": {"cmd/internal/present", "session", "engine", "engine/*", "workflows", "internal/*"},
 	"cmd/internal/views":        {"cmd/internal/present", "session", "session/cost", "engine/decide"},
+	"cmd/internal/style":        {},
 	"cmd/wfs":                   {"*"},
 	"bench":                     {"*"},
 	// Includes their tests: they use only the binary.

@@ -1,0 +1,77 @@
+package views
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// Matrix has the results of tests in some attempts: one row for each test, one column for each attempt.
+type Matrix struct {
+	Columns []Place     `json:"columns"`
+	Rows    []MatrixRow `json:"rows"`
+	// how many tests are left out because their result is the same in all columns
+	Same int `json:"same,omitempty"`
+	// how many other tests are left out because there are too many
+	More int `json:"more,omitempty"`
+}
+
+// MatrixRow has the results of one test.
+type MatrixRow struct {
+	Gate string         `json:"gate"`
+	Test session.TestID `json:"test"`
+	// results by column: `pass`, `fail`, `skip`, `error`, or "" for a test that did not run or did not exist
+	Results []string `json:"results"`
+}
+
+// MatrixOf returns the matrix of at most `most` tests whose results changed or were never a pass. `evidence` has the
+// results of each attempt; attempts without single tests have an empty one.
+func MatrixOf(columns []Place, evidence []session.Evidence, most int) Matrix {
+	type key struct {
+		gate string
+		test session.TestID
+	}
+	rows := map[key][]string{}
+	for i, ev := range evidence {
+		for gate, tests := range ev.Gates {
+			for test, result := range tests {
+				k := key{gate, test}
+				if rows[k] == nil {
+					rows[k] = make([]string, len(columns))
+				}
+				rows[k][i] = string(result)
+			}
+		}
+	}
+	m := Matrix{Columns: columns, Rows: []MatrixRow{}}
+	for k, results := range rows {
+		if results[0] == "pass" && !slices.ContainsFunc(results, func(r string) bool { return r != "pass" }) {
+			m.Same++
+			continue
+		}
+		m.Rows = append(m.Rows, MatrixRow{k.gate, k.test, results})
+	}
+	slices.SortFunc(m.Rows, func(x, y MatrixRow) int {
+		return cmp.Or(cmp.Compare(x.firstSeen(), y.firstSeen()), cmp.Compare(x.Gate, y.Gate), cmp.Compare(x.Test, y.Test))
+	})
+	if m.More = max(0, len(m.Rows)-most); m.More > 0 {
+		m.Rows = m.Rows[:most]
+	}
+	return m
+}
+
+func (r MatrixRow) firstSeen() int {
+	return slices.IndexFunc(r.Results, func(s string) bool { return s != "" })
+}
+
+// Judged returns the newest `most` attempts that led to a checkpoint, oldest first, and how many older ones there are.
+func Judged(attempts []Attempt, most int) (some []Attempt, older int) {
+	for _, a := range attempts {
+		if a.Checkpoint != nil && a.Verdict != "" {
+			some = append(some, a)
+		}
+	}
+	older = max(0, len(some)-most)
+	return some[older:], older
+}

@@ -1,0 +1,60 @@
+package views
+
+import (
+	"testing"
+
+	"github.com/wfs-dev/wfs/session"
+)
+
+// TestTimeline: one line for each attempt, with its verdict; a person's words stand between them, and every stay in a
+// phase is a group of its own.
+func TestTimeline(t *testing.T) {
+	attempt := func(phase session.PhaseName, n int, verdict session.Verdict, next session.PhaseName) []session.Body {
+		return []session.Body{session.AttemptStarted{Phase: phase, Lap: 1, Attempt: n, Agent: "claude"}, session.RunEnded{},
+			session.Judged{}, session.Decided{Verdict: verdict, Next: next, NextLap: 1},
+			session.Checkpointed{Trigger: session.TriggerAttempt}}
+	}
+	all := []session.Body{session.Created{Start: "RED", Workflow: "tdd", Goal: "slugs"}}
+	for _, some := range [][]session.Body{attempt("RED", 1, session.Pass, "GREEN"),
+		attempt("GREEN", 1, session.Fail, "GREEN"), {session.Noted{Text: "mind the umlauts"}},
+		attempt("GREEN", 2, session.Pass, "REFACTOR")} {
+		all = append(all, some...)
+	}
+	visits := Timeline(Facts(&session.Session{}, events(all...)))
+	var got []string
+	for _, v := range visits {
+		for _, e := range v.Entries {
+			text := string(v.Phase) + " "
+			if e.Attempt != nil {
+				text += string(e.Attempt.Verdict)
+			} else {
+				text += e.Decision.By + " " + e.Decision.What
+			}
+			got = append(got, text)
+		}
+	}
+	want := []string{"RED person new session, workflow tdd", "RED pass", "GREEN fail", "GREEN person note", "GREEN pass"}
+	if len(visits) != 2 || len(got) != len(want) {
+		t.Fatalf("got %d visits, %q", len(visits), got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("entry %d: got %q, want %q", i, got[i], want[i])
+		}
+	}
+}
+
+// TestMatrix: a test that always passed says nothing; the others stand in the order in which they appeared.
+func TestMatrix(t *testing.T) {
+	of := func(tests session.Tests) session.Evidence {
+		return session.Evidence{Gates: map[string]session.Tests{"tests": tests}}
+	}
+	m := MatrixOf(make([]Place, 3), []session.Evidence{of(session.Tests{"old": "pass", "a": "fail"}), {},
+		of(session.Tests{"old": "pass", "a": "pass", "b": "pass"})}, 10)
+	if len(m.Rows) != 3 || m.Rows[0].Test != "a" || m.Rows[1].Test != "old" || m.Rows[2].Test != "b" {
+		t.Fatalf("got %+v", m)
+	}
+	if r := m.Rows[0].Results; r[0] != "fail" || r[1] != "" || r[2] != "pass" {
+		t.Errorf("a: got %q", r)
+	}
+}
