@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,11 +22,12 @@ type approveVerb struct {
 
 func (a *approveVerb) command() *cobra.Command {
 	c := &cobra.Command{
-		Use: "approve [SESSION]", Short: "approve what a session is waiting on",
+		Use: "approve [SESSION[@N]]", Short: "approve what a session is waiting on",
 		Long: `Approve answers yes to what a session waits for, or is blocked by: a review, the question whether
 anything is left to do, changed tests, an open breaker. The gates of the phase judge the work tree as it is now,
 with your own edits; changes of tests that wfs asked about are allowed. A failing gate still fails the phase.
-The answer becomes a checkpoint. No agent is started: wfs run continues.
+The answer becomes a checkpoint. No agent is started: wfs run continues. With a checkpoint, such as csv-export@4,
+it answers only if the session still stands there.
 
 With --anyway the phase passes without a verdict. The reason stands in the log, in wfs status and in the commit
 message of wfs finish.`,
@@ -77,7 +79,8 @@ func (a *approveVerb) judged(ctx context.Context, h *engine.Hand) (refused bool,
 	return refused, nil
 }
 
-// decision is a command by which a person decides about a session: approve or reject.
+// decision is a command by which a person decides about a session: approve or reject. If `session` has a checkpoint, the
+// decision is only about that one.
 type decision struct {
 	*app
 	command, session string
@@ -86,13 +89,18 @@ type decision struct {
 // take opens the session for writing, calls `do` to record the decision, and prints the new state of the session.
 func (a decision) take(ctx context.Context, do func(*engine.Hand) error) error {
 	p := &live.Progress{Screen: &a.env.Screen}
-	h, err := a.InHand(ctx, workspace.Request{Command: a.command, Session: a.session, Trusted: true,
+	name, seen, only := strings.Cut(a.session, "@")
+	h, err := a.InHand(ctx, workspace.Request{Command: a.command, Session: name, Trusted: true,
 		Locked: func(session.ID) {
 			a.Engine.Tell = p.Event
 			a.Engine.Works.(*works).report = p.Tell
 		}})
 	if err != nil {
 		return err
+	}
+	if n, err := workspace.FindCheckpoint(&h.S, seen); only && (err != nil || n != h.S.Current) {
+		return session.Refuse(session.RefuseNotCurrent, fmt.Sprintf("wfs show %s@%d", h.S.ID, h.S.Current),
+			"%s is at @%d now; nothing was decided", h.S.ID, h.S.Current)
 	}
 	mine, at := editsIn(ctx, a.Workspace, &h.S, a.Here()), h.S.Current
 	if err := do(h); err != nil {

@@ -37,6 +37,8 @@ type listVerb struct {
 	*app
 	status                    string
 	merged, noMerged, deleted bool
+	// remember returns a row that was read before if it is still right, and else calls `read`; nil: it always reads
+	remember func(id session.ID, tip session.Commit, read func() present.Session) present.Session
 }
 
 func (a *listVerb) command() *cobra.Command {
@@ -131,7 +133,14 @@ func (a *listVerb) sessions(ctx context.Context, brief bool) ([]present.Session,
 	for part := range slices.Chunk(list, len(list)/runtime.GOMAXPROCS(0)+1) {
 		wait.Go(func() {
 			for i, s := range part {
-				part[i] = a.describeAt(ctx, s.ID, all[s.ID], a.On(trees, s.ID), brief)
+				in := a.On(trees, s.ID)
+				read := func() present.Session { return a.describeAt(ctx, s.ID, all[s.ID], in, brief) }
+				if a.remember == nil {
+					part[i] = read()
+				} else {
+					part[i] = a.remember(s.ID, all[s.ID], read)
+					a.placed(&part[i], in)
+				}
 			}
 		})
 	}

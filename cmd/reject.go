@@ -17,7 +17,7 @@ type rejectVerb struct {
 
 func (a *rejectVerb) command() *cobra.Command {
 	c := &cobra.Command{
-		Use: "reject [SESSION] -m REASON", Short: "reject what a session is waiting on, with a reason",
+		Use: "reject [SESSION[@N]] -m REASON", Short: "reject what a session is waiting on, with a reason",
 		Long: `Reject answers no to what a session waits for. The work goes back to where the workflow says, and the
 reason stands in every brief until that phase passes. Your own edits are kept in a checkpoint with the answer.
 No agent is started: wfs run continues.

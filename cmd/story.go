@@ -7,6 +7,7 @@ import (
 	"github.com/wfs-dev/wfs/gitstate/worktree"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
@@ -53,25 +54,37 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 	if err != nil {
 		return err
 	}
-	s, ledger := &v.Session, addJudged(ctx, a.Workspace, &v)
+	j := a.storyOf(ctx, &v, in)
+	if a.json {
+		what, completes := a.HalfMoved(ctx)
+		j.HalfMoved, j.Next = what, a.nextOr(completes, j.Next)
+		return a.answer(j)
+	}
+	a.print(ctx, &v, &j)
+	return nil
+}
+
+// storyOf describes a session and its history. `in` is the work tree that has the session checked out, or nil.
+func (a *statusVerb) storyOf(ctx context.Context, v *history.View, in *worktree.Worktree) present.Story {
+	s, ledger := &v.Session, addJudged(ctx, a.Workspace, v)
 	j := present.StoryOf(a.describe(s, in), a.env.Now())
 	if end, found := a.Clone.Session(s.ID).Ended(""); found && j.Driver == nil && stillSo(&end, s) {
 		j.Failed = &present.Failure{Version: jsonVersion, Error: end.Error, Hint: end.Hint, Exit: end.Exit}
 	}
 	a.addAutoSave(ctx, &j.Session, s, v.Tip, in)
 	j.SpecEdited = a.SpecEdited(ctx, s)
-	a.addEdits(ctx, &j.Session, &v, in)
+	a.addEdits(ctx, &j.Session, v, in)
 	addTests(ctx, a.Workspace, &j.Session, ledger)
 	j.Recovery = a.recoveryOf(ctx, &j.Session, in)
-	if a.json {
-		what, completes := a.HalfMoved(ctx)
-		j.HalfMoved, j.Next = what, a.nextOr(completes, j.Next)
-		return a.answer(j)
-	}
+	return j
+}
+
+// print prints the story of a session.
+func (a *statusVerb) print(ctx context.Context, v *history.View, j *present.Story) {
 	j.Next = a.sayHalfMoved(ctx, j.Next)
-	j.Cost = costOf(ctx, a.Workspace, &v)
-	a.env.Tell(&j)
-	sayUnseen(ctx, a.Workspace, s, a.out)
+	j.Cost = costOf(ctx, a.Workspace, v)
+	a.env.Tell(j)
+	sayUnseen(ctx, a.Workspace, j.Of, a.out)
 	if !j.Current {
 		j.Ways = nil
 	}
@@ -79,7 +92,6 @@ func (a *statusVerb) tell(ctx context.Context, id session.ID, in *worktree.Workt
 		a.out("")
 	}
 	a.env.On(&j.Session)
-	return nil
 }
 
 // sayHalfMoved prints which operation a killed command left unfinished in this work tree. It returns the command that

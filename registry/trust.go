@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/wfs-dev/wfs/internal/durable"
 )
@@ -157,4 +158,15 @@ func realPath(repo string) (string, error) {
 		return "", fmt.Errorf("%q is not an absolute path", repo)
 	}
 	return filepath.EvalSymlinks(repo)
+}
+
+// Repositories returns the paths of all repositories in which the user has allowed commands, sorted.
+func (t TrustStore) Repositories() ([]string, error) {
+	marks, err := t.marks(func(string, trustMark) bool { return true })
+	var paths []string
+	for _, m := range marks {
+		paths = append(paths, m.Repo)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), err
 }

@@ -27,7 +27,7 @@ type Attempt struct {
 	Gates      []Gate          `json:"gates,omitempty"`
 	denied     []string
 	class      session.Class
-	reason     string
+	Reason     string `json:"reason,omitempty"` // of the verdict
 	ended      string // how a run ended that failed
 	toolUse    []session.ToolUse
 }
@@ -84,7 +84,7 @@ func (a *Attempt) ran(r *session.RunResult) {
 }
 
 func (a *Attempt) judged(j *session.Judgement) {
-	a.Gates, a.class, a.reason = nil, j.Class, j.Reason
+	a.Gates, a.class, a.Reason = nil, j.Class, j.Reason
 	for i, g := range j.Gates {
 		millis := g.Millis
 		if g.Cached {

@@ -98,7 +98,7 @@ func (t tally) attempt(a *Attempt) {
 	}
 	if a.Verdict != "" && a.Verdict != session.Pass && !named {
 		p := t.of("failure", string(a.class), string(a.class))
-		p.Text = a.reason
+		p.Text = a.Reason
 		p.add(a, true)
 	}
 	for _, name := range a.denied {

@@ -1,0 +1,233 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"html/template"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/views"
+	"github.com/wfs-dev/wfs/internal/agents"
+	"github.com/wfs-dev/wfs/internal/safetext"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/workflows"
+)
+
+// Repo is a repository whose sessions the page shows.
+type Repo struct {
+	Key  string // names it in addresses
+	Name string
+	Dir  string // its main work tree, or the repository itself if it has none
+	// directory with its sessions' files
+	State string
+}
+
+// Row is a session on the board.
+type Row = present.Session
+
+// Session is all that the page of a session shows.
+type Session struct {
+	Repo    Repo
+	Story   present.Story
+	Text    string // what `wfs status` prints
+	Visits  []views.Visit
+	Metrics views.Metrics
+	Errors  []views.Error
+	Matrix  views.Matrix
+	Older   int // attempts that the matrix leaves out
+	Plan    *workflows.Plan
+	Agent   []agents.Record // the newest actions of the agent that works now
+}
+
+// Checkpoint is all that the page of a checkpoint shows.
+type Checkpoint struct {
+	Repo    Repo
+	ID      session.ID
+	Number  int
+	On      int // the checkpoint that it was made on
+	Last    int // the newest checkpoint of the session
+	Seq     int64
+	Subject string
+	Text    string // what `wfs show` prints about it
+	Brief   string // as the agent got it; "" if its log is gone
+	Run     *present.Run
+}
+
+// Diff is the difference of two checkpoints.
+type Diff struct {
+	Repo     Repo
+	ID       session.ID
+	From, To string // numbers of checkpoints, or "base"
+	Numbers  []int  // all checkpoints
+	Seq      int64
+	Waits    bool // the session waits for a yes or no to its newest checkpoint, and that is shown
+	HTML     template.HTML
+}
+
+// Group is a column of the board: the sessions in some states.
+type Group struct {
+	Name, Says string
+	Rows       []BoardRow
+}
+
+// BoardRow is a session on the board, with its repository.
+type BoardRow struct {
+	Repo Repo
+	Row
+}
+
+// Board is what the board shows.
+type Board struct {
+	Groups []Group
+	Repos  []Repo
+	Failed []string // repositories that could not be read, and why
+}
+
+// group returns the column for a session: the person's turn comes first.
+func group(r *Row) int {
+	switch r.Status {
+	case session.StatusWaiting:
+		if r.Waiting != nil && r.Waiting.Reason == session.WaitLimit {
+			return 1
+		}
+		return 0
+	case session.StatusBlocked, session.StatusInterrupted, present.Unreadable:
+		return 0
+	case session.StatusRunning:
+		return 1
+	case session.StatusCreated, session.StatusPaused:
+		return 2
+	case session.StatusCompleted:
+		return 3
+	}
+	return 4
+}
+
+func (s *Server) boards(ctx context.Context) Board {
+	b := Board{Groups: []Group{{Name: "Needs you"}, {Name: "Running"}, {Name: "Paused"}, {Name: "Done, not handed over"},
+		{Name: "Finished"}}, Repos: s.Source.Repositories()}
+	lists, errs := make([][]Row, len(b.Repos)), make([]error, len(b.Repos))
+	var wait sync.WaitGroup
+	for i, repo := range b.Repos {
+		wait.Go(func() { lists[i], errs[i] = s.Source.Board(ctx, repo) })
+	}
+	wait.Wait()
+	for i, repo := range b.Repos {
+		if errs[i] != nil {
+			b.Failed = append(b.Failed, repo.Dir+": "+errs[i].Error())
+		}
+		for _, row := range lists[i] {
+			g := &b.Groups[group(&row)]
+			g.Rows = append(g.Rows, BoardRow{repo, row})
+		}
+	}
+	for _, g := range b.Groups {
+		slices.SortStableFunc(g.Rows, func(x, y BoardRow) int { return y.UpdatedAt.Compare(x.UpdatedAt) })
+	}
+	return b
+}
+
+func (s *Server) url(r Repo, id session.ID) string {
+	return s.root + "/" + url.PathEscape(r.Key) + "/" + url.PathEscape(string(id))
+}
+
+// functions are what templates can call.
+func (s *Server) functions() template.FuncMap {
+	return template.FuncMap{
+		"url":     s.url,
+		"ago":     func(t time.Time) string { return present.Ago(t, s.Now()) },
+		"clean":   clean,
+		"line":    func(v any) string { return safetext.Line(fmt.Sprint(v), 200) },
+		"clock":   func(millis int64) string { return present.Clock(time.Duration(millis) * time.Millisecond) },
+		"cost":    present.Cost,
+		"title":   func(r *Row) string { return safetext.Line(cmp.Or(r.Title, r.Goal), 200) },
+		"where":   where,
+		"mark":    mark,
+		"base":    path.Base,
+		"short":   func(t session.TestID) string { return safetext.Line(string(t), 120) },
+		"says":    says,
+		"can":     can,
+		"numbers": func(n int) []int { return slices.Collect(func(yield func(int) bool) { countTo(n, yield) }) },
+		"minus":   func(a, b int) int { return a - b },
+	}
+}
+
+func countTo(n int, yield func(int) bool) {
+	for i := range n + 1 {
+		if !yield(i) {
+			return
+		}
+	}
+}
+
+// clean removes what a terminal would not show as text from a longer text.
+func clean(s string) string { return safetext.Strip(s) }
+
+// where says in which phase a session is, as `wfs list` does.
+func where(r *Row) string {
+	switch {
+	case r.Items > 0 && r.Phase == workflows.Done:
+		return fmt.Sprintf("%d of %d items", r.ItemsDone, r.Items)
+	case r.Status == session.StatusCompleted || r.Status.Final() || r.Status == present.Unreadable:
+		return ""
+	case r.Items > 0 && r.Lap > 0 && r.Lap <= r.Items:
+		return fmt.Sprintf("%s, item %d of %d", r.Phase, r.Lap, r.Items)
+	case r.Items == 0 && r.Lap > 0:
+		return fmt.Sprintf("%s, lap %d", r.Phase, r.Lap)
+	}
+	return string(r.Phase)
+}
+
+// mark is the sign of a test's result in the matrix. It does not depend on colours.
+func mark(result string) string {
+	switch result {
+	case "pass":
+		return "✓"
+	case "fail":
+		return "✗"
+	case "skip":
+		return "–"
+	case "error":
+		return "!"
+	}
+	return ""
+}
+
+// says is one action of an agent as text, "" for those that say nothing.
+func says(r agents.Record) string {
+	switch r.Kind {
+	case agents.Text:
+		return strings.TrimSpace(clean(present.Answered(r.Text)))
+	case agents.Usage:
+		return ""
+	}
+	return present.AgentText(r.Event, true)
+}
+
+// can reports what a person can do with a session now.
+func can(r *Row, what string) bool {
+	running := r.Driver != nil && strings.HasPrefix(r.Driver.Command, "wfs run")
+	asks := r.Status == session.StatusWaiting && r.Waiting != nil && r.Waiting.Reason != session.WaitLimit
+	switch what {
+	case "approve", "reject":
+		return !running && (asks && (r.Waiting.Approve || r.Waiting.Agree) || r.Status == session.StatusBlocked)
+	case "answer":
+		return asks && !r.Waiting.Approve && !r.Waiting.Agree
+	case "stop":
+		return running
+	case "run":
+		return !running && !asks && !r.Status.Final() && r.Status != session.StatusCompleted && r.Status != present.Unreadable
+	case "finish":
+		return !running && r.Status == session.StatusCompleted
+	case "note":
+		return !r.Status.Final() && r.Status != present.Unreadable
+	}
+	return !running && r.Status != present.Unreadable
+}

@@ -1,0 +1,103 @@
+"use strict";
+// Everything works without this file: it keeps the page up to date, and adds keys and comments on lines.
+const root = document.body.dataset.root;
+const watch = document.body.dataset.watch;
+const state = document.getElementById("state");
+
+let loading = false, again = false;
+
+// Replaces the parts of the page that change by those of the present state. A part in which somebody types stays.
+async function refresh() {
+  if (loading) { again = true; return; }
+  loading = true;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    const text = await answer.text();
+    if (!answer.ok) { state.textContent = "This is gone, or wfs ui was restarted."; return; }
+    const fresh = new DOMParser().parseFromString(text, "text/html");
+    const at = [...document.querySelectorAll("[data-item]")].indexOf(document.querySelector(".here"));
+    for (const part of document.querySelectorAll("[data-live]")) {
+      const now = fresh.getElementById(part.id);
+      if (!now || part.innerHTML === now.innerHTML || part.contains(document.activeElement) && typing(document.activeElement)) continue;
+      if ([...part.querySelectorAll("textarea")].some((t) => t.value)) continue;
+      part.innerHTML = now.innerHTML;
+    }
+    if (at >= 0) mark(at, false);
+    filter();
+  } finally {
+    loading = false;
+    if (again) { again = false; refresh(); }
+  }
+}
+
+if (watch) {
+  const events = new EventSource(root + "/events");
+  events.onopen = () => { state.textContent = "live"; refresh(); };
+  events.onerror = () => { state.textContent = "not connected: wfs ui has ended, or cannot be reached"; };
+  events.onmessage = (e) => {
+    if (watch === "all" || JSON.parse(e.data).includes(watch)) refresh();
+  };
+}
+
+function typing(e) { return e && e.matches("input:not([type=checkbox]), textarea, select"); }
+
+function items() { return [...document.querySelectorAll("[data-item]")].filter((e) => e.offsetParent !== null); }
+
+function mark(n, move) {
+  const all = items();
+  for (const e of document.querySelectorAll(".here")) e.classList.remove("here");
+  const item = all[Math.max(0, Math.min(n, all.length - 1))];
+  if (!item) return;
+  item.classList.add("here");
+  if (!move) return;
+  item.scrollIntoView({ block: "nearest" });
+  const link = item.querySelector("a");
+  if (link) link.focus({ preventScroll: true });
+}
+
+const box = document.getElementById("filter");
+function filter() {
+  if (!box) return;
+  const words = box.value.toLowerCase().split(/\s+/);
+  for (const e of document.querySelectorAll("#board [data-item]")) {
+    e.hidden = !words.every((w) => e.textContent.toLowerCase().includes(w));
+  }
+}
+if (box) {
+  box.hidden = false;
+  box.addEventListener("input", filter);
+}
+
+function to(id) {
+  const e = document.getElementById(id);
+  if (!e) return;
+  const fold = e.closest("details");
+  if (fold) fold.open = true;
+  e.focus();
+}
+
+document.addEventListener("keydown", (e) => {
+  if (e.key === "Enter" && (e.ctrlKey || e.metaKey) && e.target.form && e.target.matches("textarea")) {
+    // approve or reject is a choice: only a form with one button is sent
+    if (e.target.form.querySelectorAll("button").length === 1) e.target.form.requestSubmit();
+    return;
+  }
+  if (e.key === "Escape" && typing(e.target)) { e.target.blur(); return; }
+  if (e.ctrlKey || e.metaKey || e.altKey || typing(e.target)) return;
+  const all = items();
+  const at = all.indexOf(document.querySelector(".here"));
+  const up = document.body.dataset.up;
+  switch (e.key) {
+    case "j": mark(at + 1, true); break;
+    case "k": mark(at < 0 ? 0 : at - 1, true); break;
+    case "u": if (up) location.href = up; break;
+    case "g": location.href = root + "/"; break;
+    case "d": { const link = document.getElementById("changes"); if (link) link.click(); break; }
+    case "/": to("filter"); break;
+    case "a": case "x": to("text"); break;
+    case "n": to("note"); break;
+    case "?": document.getElementById("help").showModal(); break;
+    default: return;
+  }
+  e.preventDefault();
+});

@@ -1,0 +1,362 @@
+package cmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/wfs-dev/wfs/cmd/internal/page"
+	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/views"
+	"github.com/wfs-dev/wfs/engine/history"
+	"github.com/wfs-dev/wfs/gitstate/object"
+	"github.com/wfs-dev/wfs/internal/durable"
+	"github.com/wfs-dev/wfs/internal/proc"
+	"github.com/wfs-dev/wfs/phases/agent"
+	"github.com/wfs-dev/wfs/registry"
+	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
+	"github.com/wfs-dev/wfs/workspace"
+)
+
+const (
+	shownAttempts = 30  // columns of the matrix of tests
+	shownTests    = 200 // rows of it
+	shownActions  = 20  // newest actions of the agent that works now
+)
+
+// uiSource reads for the page of wfs ui what the commands that print it would read. Each request opens the repository
+// anew, so that it sees what other processes have done.
+type uiSource struct {
+	*app
+	mu     sync.Mutex
+	boards map[string]*boardCache // by repository
+	stamps map[string]string      // of the last look, by repository/session
+	repos  []page.Repo            // that the page showed last
+	here   string                 // the repository of the working directory, "" for none
+}
+
+// boardCache has the rows of sessions whose files have not changed since.
+type boardCache struct {
+	sync.Mutex
+	rows map[session.ID]boardRow
+}
+
+type boardRow struct {
+	stamp string
+	row   page.Row
+}
+
+// at returns a command line of its own in a directory. What it prints goes to `out`.
+func (u *uiSource) at(ctx context.Context, dir string, out io.Writer) (*app, error) {
+	env := u.env
+	env.Dir, env.Stdin, env.Stdout, env.Stderr, env.StdoutTTY, env.StderrTTY, env.StdinTTY = dir, strings.NewReader(""), out,
+		io.Discard, false, false, false
+	a := newApp(env, u.signals)
+	a.env.Color, a.env.Width = "never", 100
+	return a, a.Open(ctx)
+}
+
+func (u *uiSource) repo(common string) page.Repo {
+	sum := sha256.Sum256([]byte(common))
+	r := page.Repo{Key: hex.EncodeToString(sum[:6]), Dir: common, State: filepath.Join(common, "wfs")}
+	if filepath.Base(common) == ".git" {
+		r.Dir = filepath.Dir(common)
+	}
+	r.Name = filepath.Base(r.Dir)
+	return r
+}
+
+// Repositories returns the repository of the working directory, and all others in which the user has trusted commands.
+// Those that were removed are left out.
+func (u *uiSource) Repositories() []page.Repo {
+	var list []page.Repo
+	if u.here != "" {
+		list = append(list, u.repo(u.here))
+	}
+	if store, err := u.TrustStore(); err == nil {
+		all, _ := store.Repositories() // the page shows the others
+		for _, common := range all {
+			if common != u.here && isDir(common) {
+				list = append(list, u.repo(common))
+			}
+		}
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.repos = list
+	return list
+}
+
+// Board returns the sessions of a repository. It reads only those again whose files have changed.
+func (u *uiSource) Board(ctx context.Context, r page.Repo) ([]page.Row, error) {
+	a, err := u.at(ctx, r.Dir, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	u.mu.Lock()
+	cache := u.boards[r.Key]
+	if cache == nil {
+		cache = &boardCache{rows: map[session.ID]boardRow{}}
+		u.boards[r.Key] = cache
+	}
+	u.mu.Unlock()
+	l := &listVerb{app: a, remember: func(id session.ID, tip session.Commit, read func() present.Session) present.Session {
+		stamp := string(tip) + a.Clone.Stamp(id)
+		cache.Lock()
+		kept, found := cache.rows[id]
+		cache.Unlock()
+		if !found || kept.stamp != stamp {
+			kept = boardRow{stamp, read()}
+			cache.Lock()
+			cache.rows[id] = kept
+			cache.Unlock()
+		}
+		return kept.row
+	}}
+	return l.sessions(ctx, false)
+}
+
+func (u *uiSource) Seq(ctx context.Context, r page.Repo, id session.ID) (int64, error) {
+	a, v, err := u.view(ctx, r, id, io.Discard)
+	if err != nil {
+		return 0, err
+	}
+	defer a.Close()
+	return v.Session.Seq, nil
+}
+
+// view opens a session for reading.
+func (u *uiSource) view(ctx context.Context, r page.Repo, id session.ID, out io.Writer) (*app, history.View, error) {
+	a, err := u.at(ctx, r.Dir, out)
+	if err != nil {
+		return nil, history.View{}, err
+	}
+	v, err := a.View(ctx, id)
+	var no *session.Refusal
+	if errors.As(err, &no) && no.Code == session.RefuseNoSession {
+		err = page.ErrNotFound
+	}
+	if err != nil {
+		a.Close()
+	}
+	return a, v, err
+}
+
+func (u *uiSource) Session(ctx context.Context, r page.Repo, id session.ID) (*page.Session, error) {
+	var text bytes.Buffer
+	a, v, err := u.view(ctx, r, id, &text)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	in, err := a.PlaceOf(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	events, err := eventsOf(ctx, a.Workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	status := &statusVerb{app: a}
+	d := &page.Session{Repo: r, Story: status.storyOf(ctx, &v, in)}
+	told := d.Story
+	status.print(ctx, &v, &told)
+	d.Text = text.String()
+	facts := views.Facts(&v.Session, events)
+	d.Visits, d.Metrics, d.Errors = views.Timeline(facts), views.Measure(facts), views.Errors(facts)
+	if plan, err := a.PinnedPlan(ctx, v); err == nil {
+		d.Plan = plan
+	}
+	judged, older := views.Judged(d.Metrics.Attempts, shownAttempts)
+	evidence, err := evidenceOf(ctx, a, id, judged)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]views.Place, len(judged))
+	for i := range judged {
+		columns[i] = judged[i].Place
+	}
+	d.Older, d.Matrix = older, views.MatrixOf(columns, evidence, shownTests)
+	if o := v.Session.Open; o != nil && o.Run == nil {
+		if dir, err := a.Clone.Session(id).RunDir(o.RunID); err == nil && isDir(dir) {
+			all, _ := runEvents(dir) // only for display
+			d.Agent = all[max(0, len(all)-shownActions):]
+		}
+	}
+	return d, nil
+}
+
+// evidenceOf returns the test results of each of these attempts.
+func evidenceOf(ctx context.Context, a *app, id session.ID, attempts []views.Attempt) ([]session.Evidence, error) {
+	evidence := make([]session.Evidence, len(attempts))
+	if len(attempts) == 0 {
+		return evidence, nil
+	}
+	commits, err := a.Repo.Ledgers(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	left := len(attempts)
+	for _, c := range commits { // newest first
+		data, err := a.Repo.File(ctx, c.Commit, session.FileEvents)
+		if err != nil {
+			return nil, err
+		}
+		events, err := codec.DecodeLines(data)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(attempts, func(a views.Attempt) bool { return makes(events, *a.Checkpoint) })
+		if i < 0 {
+			continue
+		}
+		evidence[i], _ = a.Engine.Evidence(ctx, c.Commit, session.FileEvidence) // an attempt may have none
+		if left--; left == 0 {
+			break
+		}
+	}
+	return evidence, nil
+}
+
+func (u *uiSource) Checkpoint(ctx context.Context, r page.Repo, id session.ID, n int) (*page.Checkpoint, error) {
+	var text bytes.Buffer
+	a, v, err := u.view(ctx, r, id, &text)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	s := &v.Session
+	c := s.At(n)
+	if c == nil {
+		return nil, page.ErrNotFound
+	}
+	if err := (&showVerb{app: a}).showCheckpoint(ctx, id, n); err != nil {
+		return nil, err
+	}
+	d := &page.Checkpoint{Repo: r, ID: id, Number: n, On: c.On, Last: len(s.Checkpoints) - 1, Seq: s.Seq,
+		Subject: c.Summary, Text: text.String()}
+	events, err := eventsOf(ctx, a.Workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	run := runUntil(events, n)
+	if run.RunID == "" {
+		return d, nil
+	}
+	if dir, err := a.Clone.Session(id).RunDir(run.RunID); err == nil && isDir(dir) {
+		run.Events, _ = runEvents(dir) // what can be read of it
+		brief, _ := durable.ReadFile(filepath.Join(dir, agent.BriefFile), maxRunLog)
+		d.Brief = string(brief)
+	}
+	d.Run = &run
+	return d, nil
+}
+
+func (u *uiSource) Diff(ctx context.Context, r page.Repo, id session.ID, from, to string) (*page.Diff, error) {
+	a, v, err := u.view(ctx, r, id, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	s := &v.Session
+	d := &page.Diff{Repo: r, ID: id, From: cmp.Or(from, "base"), To: cmp.Or(to, strconv.Itoa(s.Current)), Seq: s.Seq}
+	for i := range s.Checkpoints {
+		d.Numbers = append(d.Numbers, i)
+	}
+	ends := [2]session.Commit{}
+	for i, name := range []string{d.From, d.To} {
+		if name == "base" {
+			ends[i] = s.Base
+			continue
+		}
+		n, err := strconv.Atoi(name)
+		if err != nil || s.At(n) == nil {
+			return nil, page.ErrNotFound
+		}
+		ends[i] = s.At(n).Code
+	}
+	w := s.Waiting
+	d.Waits = s.Status == session.StatusWaiting && (w.Approve || w.Agree) && d.To == strconv.Itoa(s.Current)
+	var text bytes.Buffer
+	if err := a.Repo.DiffTo(ctx, string(ends[0]), string(ends[1]), object.DiffOptions{}, &text); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Run runs wfs itself, as if it was typed in a directory.
+func (u *uiSource) Run(ctx context.Context, dir string, args []string) (string, int, error) {
+	out, errs, exit, err := proc.Output(ctx, proc.Cmd{Argv: append([]string{u.env.Exe, "-C", dir, "--color=never"}, args...),
+		Dir: dir, Env: u.env.Environ})
+	return strings.TrimSpace(string(errs) + string(out)), exit, err
+}
+
+// Changes returns the sessions of all repositories on the page whose files have changed since the last call.
+func (u *uiSource) Changes() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := map[string]string{}
+	for _, r := range u.repos {
+		clone := registry.Open(r.State)
+		ids, _ := clone.Sessions() // a repository may have been removed
+		for _, id := range ids {
+			now[r.Key+"/"+string(id)] = clone.Stamp(id)
+		}
+	}
+	var changed []string
+	for name, stamp := range now {
+		if u.stamps[name] != stamp {
+			changed = append(changed, name)
+		}
+	}
+	for name := range u.stamps {
+		if _, there := now[name]; !there {
+			changed = append(changed, name)
+		}
+	}
+	u.stamps = now
+	slices.Sort(changed)
+	return changed
+}
+
+// MayDecide refuses a process that belongs to a run of any repository on the page: its agent must not approve its own
+// work. While a run is in progress, `sure` is false if nobody can tell which process asks.
+func (u *uiSource) MayDecide(here, there netip.AddrPort) (sure bool, err error) {
+	peers := proc.Peer(here, there)
+	var above []int
+	for _, pid := range peers {
+		above = append(above, proc.AboveOf(pid)...)
+	}
+	sure = true
+	for _, r := range u.Repositories() {
+		clone := registry.Open(r.State)
+		ids, err := clone.Sessions()
+		if err != nil {
+			return false, err
+		}
+		for _, id := range ids {
+			who, held, err := clone.Session(id).Driver()
+			switch {
+			case err != nil:
+				return false, err
+			case held && workspace.IsRun(who) && slices.Contains(above, who.PID):
+				return false, workspace.ByAgent("wfs ui")
+			case held && workspace.IsRun(who) && len(peers) == 0:
+				sure = false
+			}
+		}
+	}
+	return sure, nil
+}
