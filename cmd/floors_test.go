@@ -93,6 +93,7 @@ var floors = map[string][]string{
 	"cmd/internal/present":      {"cmd/internal/present/ways", "session", "workflows/measure", "engine", "engine/*", "gitstate", "gitstate/*", "workflows", "internal/*"},
 	"cmd/internal/present/ways": {"session"},
 	"cmd/internal/present/live": {"cmd/internal/present", "session", "engine", "engine/*", "workflows", "internal/*"},
+	"cmd/internal/sidebyside":   {"gitstate/object", "internal/safetext", "internal/source"},
 	"cmd/internal/views":        {"cmd/internal/present", "session", "session/cost", "engine/decide"},
 	"cmd/internal/style":        {},
 	"cmd/internal/page":         {"cmd/internal/present", "cmd/internal/views", "cmd/internal/style", "session", "workflows", "internal/agents", "internal/safetext"},

@@ -149,7 +149,6 @@ type DiffOptions struct {
 // DiffTo writes the difference between two commits or trees as text. It runs no external diff program and no text
 // conversion.
 func (r *History) DiffTo(ctx context.Context, from, to string, o DiffOptions, w io.Writer) error {
-	argv := append([]string{"git", "-C", r.Git.Root}, gitcmd.Quiet...)
 	args := []string{"diff", EverySubmodule, "--no-ext-diff", "--no-textconv", "--color=never"}
 	if o.Color {
 		args[len(args)-1] = "--color=always"
@@ -160,7 +159,19 @@ func (r *History) DiffTo(ctx context.Context, from, to string, o DiffOptions, w 
 	if o.NameOnly {
 		args = append(args, "--name-only")
 	}
-	args = append(args, "--end-of-options", from, to, "--")
+	return r.stream(ctx, w, append(args, "--end-of-options", from, to, "--"))
+}
+
+// Patch writes the difference between two commits or trees for a program, with renames and with `around` unchanged
+// lines around each change. It depends on no setting for diffs, and treats all files as text: an agent can write a
+// .gitattributes that calls a file binary.
+func (r *History) Patch(ctx context.Context, from, to string, around int, w io.Writer) error {
+	return r.stream(ctx, w, []string{"-c", "core.quotePath=true", "diff-tree", EverySubmodule, "-r", "-p", "-M",
+		"--no-rename-empty", "--text", "--no-ext-diff", "--no-textconv", "--no-color", "-U" + strconv.Itoa(around), "--end-of-options", from, to, "--"})
+}
+
+func (r *History) stream(ctx context.Context, w io.Writer, args []string) error {
+	argv := append([]string{"git", "-C", r.Git.Root}, gitcmd.Quiet...)
 	env := append(r.Git.Env[:len(r.Git.Env):len(r.Git.Env)], "GIT_OPTIONAL_LOCKS=0")
 	var stderr bytes.Buffer
 	exit, err := proc.Stream(ctx, proc.Cmd{Argv: append(argv, args...), Env: env}, w, &stderr)

@@ -14,13 +14,14 @@ import (
 type Kind uint8
 
 const (
-	Word   Kind = iota // a name or a keyword
-	Number             // with its suffix, as in 10u32
-	String             // with its quotes
-	Punct              // an operator or a bracket
+	Word    Kind = iota // a name or a keyword
+	Number              // with its suffix, as in 10u32
+	String              // with its quotes
+	Punct               // an operator or a bracket
+	Comment             // returned by WithComments only
 )
 
-// Token is a word, literal or operator in a file. Comments and white space are not tokens.
+// Token is a word, literal, operator or comment in a file. White space is no token.
 type Token struct {
 	Kind     Kind
 	From, To int // byte offsets of its start and end
@@ -86,13 +87,13 @@ func Read(file string, src []byte) (*Language, []Token) {
 	return &Language{}, nil
 }
 
-// Tokens returns the tokens of source code in this language.
-func (l *Language) Tokens(src []byte) []Token {
-	s := scanner{l: l, src: string(src), line: 1}
-	for s.at < len(s.src) {
-		s.step()
-	}
-	return s.out
+// Tokens returns the tokens of source code in this language, without comments.
+func (l *Language) Tokens(src []byte) []Token { return scan(&scanner{l: l, src: string(src), line: 1}) }
+
+// WithComments returns the tokens and comments of a part of a file, which may be of any origin. After a multi-line
+// string without an end, it finds no others of that kind, so that it takes no quadratic time.
+func (l *Language) WithComments(src []byte) []Token {
+	return scan(&scanner{l: l, src: string(src), line: 1, open: map[string]bool{}})
 }
 
 type scanner struct {
@@ -101,6 +102,14 @@ type scanner struct {
 	at   int
 	line int
 	out  []Token
+	open map[string]bool // for WithComments: the kinds of quotes that have no end in the rest of src
+}
+
+func scan(s *scanner) []Token {
+	for s.at < len(s.src) {
+		s.step()
+	}
+	return s.out
 }
 
 func (s *scanner) step() {
@@ -139,7 +148,7 @@ func (s *scanner) comment() bool {
 			if n < 0 {
 				n = len(rest)
 			}
-			s.at += n
+			s.pass(n)
 			return true
 		}
 	}
@@ -148,21 +157,31 @@ func (s *scanner) comment() bool {
 		if n < 0 {
 			n = len(rest) - 4
 		}
-		text := rest[:min(len(rest), max(0, n)+4)]
-		s.at, s.line = s.at+len(text), s.line+strings.Count(text, "\n")
+		s.pass(min(len(rest), max(0, n)+4))
 		return true
 	}
 	return false
+}
+
+// pass goes on after a comment of n bytes.
+func (s *scanner) pass(n int) {
+	s.take(Comment, n)
+	if s.open == nil {
+		s.out = s.out[:len(s.out)-1]
+	}
 }
 
 func (s *scanner) quoted() bool {
 	rest := strings.TrimLeft(s.src[s.at:], s.l.prefixes)
 	before := len(s.src) - s.at - len(rest)
 	for _, q := range s.l.quotes {
-		if !strings.HasPrefix(rest, q.open) {
+		if !strings.HasPrefix(rest, q.open) || s.open[q.open] {
 			continue
 		}
 		n := closing(rest, q)
+		if n < 0 && q.many && s.open != nil {
+			s.open[q.open] = true
+		}
 		if n < 0 || s.l.Name == "rust" && q.open == "'" && n > len(`'\u{10ffff}'`) ||
 			s.l.Name == "rust" && q.open == "'" && isLifetime(rest) {
 			continue
@@ -216,7 +235,14 @@ func braced(text string) int {
 // regexp makes a token of a regular expression, if one begins here. A slash begins one only where no operator may
 // stand.
 func (s *scanner) regexp() bool {
-	if !s.l.regexps || s.src[s.at] != '/' || len(s.out) > 0 && endsOperand(s.out[len(s.out)-1]) {
+	if !s.l.regexps || s.src[s.at] != '/' {
+		return false
+	}
+	last := len(s.out) - 1
+	for last >= 0 && s.out[last].Kind == Comment {
+		last--
+	}
+	if last >= 0 && endsOperand(s.out[last]) {
 		return false
 	}
 	class := false

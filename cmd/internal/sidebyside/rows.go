@@ -1,0 +1,363 @@
+package sidebyside
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wfs-dev/wfs/internal/source"
+)
+
+// Above these products of sizes, lines are paired by their order, and words are not compared.
+const (
+	maxPairs     = 50 * 50
+	maxWordPairs = 200 * 200
+)
+
+// alike is how similar two lines must be, from 0 to 1, to be shown as one changed line with changed words.
+const alike = 0.5
+
+// span is a part of a line, in bytes. class is its CSS class.
+type span struct {
+	from, to int
+	class    string
+}
+
+// beside pairs the deleted with the added lines of one place. Lines that are alike stand beside each other, with changed
+// words marked; the lines between them in their order.
+func beside(dels, adds []Line) (rows []Row) {
+	i, j := 0, 0
+	for _, p := range append(pairs(dels, adds), [2]int{len(dels), len(adds)}) {
+		for i < p[0] || j < p[1] {
+			var r Row
+			if i < p[0] {
+				r.Left, i = dels[i], i+1
+			}
+			if j < p[1] {
+				r.Right, j = adds[j], j+1
+			}
+			rows = append(rows, r)
+		}
+		if i < len(dels) && j < len(adds) {
+			r := Row{dels[i], adds[j]}
+			r.Left.marks, r.Right.marks = changedWords(r.Left.text, r.Right.text)
+			rows, i, j = append(rows, r), i+1, j+1
+		}
+	}
+	return rows
+}
+
+// pairs returns the pairs of lines that are alike, in order, so that the sum of their similarities is the largest.
+func pairs(dels, adds []Line) (list [][2]int) {
+	lefts, rights := bags(dels), bags(adds)
+	if len(dels)*len(adds) > maxPairs {
+		for i := range min(len(dels), len(adds)) {
+			if lefts[i].likeness(rights[i]) >= alike {
+				list = append(list, [2]int{i, i})
+			}
+		}
+		return list
+	}
+	// best is the largest sum for the lines from i and j on, own the similarity of the two lines.
+	best, own := grid[float64](len(dels), len(adds)), grid[float64](len(dels), len(adds))
+	for i := len(dels) - 1; i >= 0; i-- {
+		for j := len(adds) - 1; j >= 0; j-- {
+			best[i][j] = max(best[i+1][j], best[i][j+1])
+			if own[i][j] = lefts[i].likeness(rights[j]); own[i][j] >= alike {
+				best[i][j] = max(best[i][j], best[i+1][j+1]+own[i][j])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(dels) && j < len(adds); {
+		switch {
+		case own[i][j] >= alike && best[i][j] == best[i+1][j+1]+own[i][j]:
+			list, i, j = append(list, [2]int{i, j}), i+1, j+1
+		case best[i][j] == best[i+1][j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return list
+}
+
+func grid[T any](n, m int) [][]T {
+	g := make([][]T, n+1)
+	for i := range g {
+		g[i] = make([]T, m+1)
+	}
+	return g
+}
+
+// bag has the words of a line, sorted, and the number of their bytes.
+type bag struct {
+	words []string
+	size  int
+}
+
+func bags(lines []Line) []bag {
+	list := make([]bag, len(lines))
+	for i, l := range lines {
+		b := bag{words: slices.DeleteFunc(split(l.text), isSpace)}
+		slices.Sort(b.words)
+		for _, w := range b.words {
+			b.size += len(w)
+		}
+		list[i] = b
+	}
+	return list
+}
+
+// likeness returns the share of bytes in words that both lines have, from 0 to 1.
+func (b bag) likeness(c bag) float64 {
+	common, j := 0, 0
+	for _, w := range b.words {
+		for j < len(c.words) && c.words[j] < w {
+			j++
+		}
+		if j < len(c.words) && c.words[j] == w {
+			common, j = common+len(w), j+1
+		}
+	}
+	return 2 * float64(common) / float64(max(1, b.size+c.size))
+}
+
+// split returns the words of a line: runs of letters and digits, runs of spaces, and single other characters.
+func split(s string) (words []string) {
+	for s != "" {
+		first, n := utf8.DecodeRuneInString(s)
+		for class := classOf(first); class > 0 && n < len(s); {
+			r, size := utf8.DecodeRuneInString(s[n:])
+			if classOf(r) != class {
+				break
+			}
+			n += size
+		}
+		words, s = append(words, s[:n]), s[n:]
+	}
+	return words
+}
+
+func classOf(r rune) int {
+	switch {
+	case unicode.IsSpace(r):
+		return 1
+	case r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+		return 2
+	}
+	return 0
+}
+
+func isSpace(word string) bool { return strings.TrimSpace(word) == "" }
+
+// changedWords returns the parts of two lines that are not in the other one.
+func changedWords(a, b string) (left, right []span) {
+	x, y := split(a), split(b)
+	start := 0
+	for start < min(len(x), len(y)) && x[start] == y[start] {
+		start++
+	}
+	end := 0
+	for end < min(len(x), len(y))-start && x[len(x)-1-end] == y[len(y)-1-end] {
+		end++
+	}
+	n, m := len(x)-end-start, len(y)-end-start
+	sameX, sameY := make([]bool, len(x)), make([]bool, len(y))
+	for k := range x {
+		sameX[k] = k < start || k >= start+n
+	}
+	for k := range y {
+		sameY[k] = k < start || k >= start+m
+	}
+	if n*m <= maxWordPairs {
+		longest := grid[int](n, m) // the longest common sequence of words from i and j on
+		for i := n - 1; i >= 0; i-- {
+			for j := m - 1; j >= 0; j-- {
+				longest[i][j] = max(longest[i+1][j], longest[i][j+1])
+				if x[start+i] == y[start+j] {
+					longest[i][j] = max(longest[i][j], 1+longest[i+1][j+1])
+				}
+			}
+		}
+		for i, j := 0, 0; i < n && j < m; {
+			switch {
+			case x[start+i] == y[start+j] && longest[i][j] == 1+longest[i+1][j+1]:
+				sameX[start+i], sameY[start+j], i, j = true, true, i+1, j+1
+			case longest[i][j] == longest[i+1][j]:
+				i++
+			default:
+				j++
+			}
+		}
+	}
+	return marks(x, sameX), marks(y, sameY)
+}
+
+// marks joins changed words, also over the space between two of them.
+func marks(words []string, same []bool) (list []span) {
+	at, space := 0, 0
+	for i, w := range words {
+		switch last := len(list) - 1; {
+		case same[i] && isSpace(w):
+			space = len(w)
+		case same[i]:
+			space = -len(words)
+		case last >= 0 && space >= 0 && list[last].to+space == at:
+			list[last].to, space = at+len(w), 0
+		default:
+			list, space = append(list, span{at, at + len(w), ""}), 0
+		}
+		at += len(w)
+	}
+	return list
+}
+
+// render writes the HTML of all lines of a hunk.
+func render(path string, rows []Row) {
+	var left, right []*Line
+	for i := range rows {
+		if rows[i].Left.Kind != "" {
+			left = append(left, &rows[i].Left)
+		}
+		if rows[i].Right.Kind != "" {
+			right = append(right, &rows[i].Right)
+		}
+	}
+	for _, lines := range [][]*Line{left, right} {
+		colours := syntax(path, lines)
+		for i, l := range lines {
+			var colour []span
+			if colours != nil {
+				colour = colours[i]
+			}
+			l.HTML = l.html(colour)
+		}
+	}
+}
+
+// classes are the CSS classes of the kinds of tokens that have a colour.
+var classes = map[source.Kind]string{source.Comment: "com", source.String: "str", source.Number: "num"}
+
+// syntax returns the coloured parts of each line, nil for languages that are not known. It sees the lines of one side of
+// a hunk only, so a comment that begins above them is not recognized.
+func syntax(path string, lines []*Line) [][]span {
+	language := source.LanguageOf(path)
+	if language == nil {
+		return nil
+	}
+	words := strings.Fields(keywords[language.Name])
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = l.text
+	}
+	colours := make([][]span, len(lines))
+	line, start := 0, 0 // the line of the token, and where it starts
+	for _, t := range language.WithComments([]byte(strings.Join(texts, "\n"))) {
+		class := classes[t.Kind]
+		if t.Kind == source.Word && slices.Contains(words, t.Text) {
+			class = "key"
+		}
+		for class != "" && t.From < t.To {
+			for start+len(texts[line]) < t.From {
+				start, line = start+len(texts[line])+1, line+1
+			}
+			end := min(t.To, start+len(texts[line]))
+			if t.From < end {
+				colours[line] = append(colours[line], span{t.From - start, end - start, class})
+			}
+			t.From = end + 1
+		}
+	}
+	return colours
+}
+
+// html returns the line with its colours, changed words and notes.
+func (l *Line) html(colours []span) template.HTML {
+	var b strings.Builder
+	changed := l.marks
+	for at := 0; at < len(l.text); {
+		colour, end := partAt(&colours, at, len(l.text))
+		mark, end := partAt(&changed, at, end)
+		switch {
+		case mark != nil && colour != nil:
+			b.WriteString(`<mark class="` + colour.class + `">`)
+		case mark != nil:
+			b.WriteString("<mark>")
+		case colour != nil:
+			b.WriteString(`<span class="` + colour.class + `">`)
+		}
+		writeVisible(&b, l.text[at:end])
+		switch {
+		case mark != nil:
+			b.WriteString("</mark>")
+		case colour != nil:
+			b.WriteString("</span>")
+		}
+		at = end
+	}
+	if l.cut > 0 {
+		fmt.Fprintf(&b, `<span class="note">… %d more bytes</span>`, l.cut)
+	}
+	if l.open {
+		b.WriteString(`<span class="note">no newline at the end</span>`)
+	}
+	return template.HTML(b.String())
+}
+
+// partAt returns the span in which a byte is, nil if it is in none, and where the next span begins or this one ends. It
+// drops the spans before.
+func partAt(spans *[]span, at, most int) (*span, int) {
+	for len(*spans) > 0 && (*spans)[0].to <= at {
+		*spans = (*spans)[1:]
+	}
+	switch {
+	case len(*spans) == 0:
+		return nil, most
+	case (*spans)[0].from > at:
+		return nil, min(most, (*spans)[0].from)
+	}
+	return &(*spans)[0], min(most, (*spans)[0].to)
+}
+
+// writeVisible writes a text as HTML. Control characters, bytes that are not UTF-8, characters that are invisible, and
+// those that change the order of others are replaced by their names.
+func writeVisible(b *strings.Builder, text string) {
+	for plain := 0; ; {
+		i := plain
+		var r rune
+		n := 0
+		for ; i < len(text); i += n {
+			if r, n = utf8.DecodeRuneInString(text[i:]); isHidden(r, n) {
+				break
+			}
+		}
+		b.WriteString(html.EscapeString(text[plain:i]))
+		if plain = i + n; i >= len(text) {
+			return
+		}
+		switch {
+		case n == 1 && r == utf8.RuneError:
+			fmt.Fprintf(b, `<span class="ctl">\x%02x</span>`, text[i])
+		case r < ' ':
+			b.WriteString(`<span class="ctl">` + string('␀'+r) + "</span>")
+		case r == 0x7f:
+			b.WriteString(`<span class="ctl">␡</span>`)
+		default:
+			fmt.Fprintf(b, `<span class="ctl">U+%04X</span>`, r)
+		}
+	}
+}
+
+// isHidden reports whether a character of n bytes is replaced by its name.
+func isHidden(r rune, n int) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' && r != '\t' || r == 0x7f
+	}
+	return r == utf8.RuneError && n == 1 || !unicode.IsGraphic(r) || r == '\u2800' ||
+		unicode.Is(unicode.Zs, r) && r != '\u3000' || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
+		unicode.Is(unicode.Variation_Selector, r) && r != '\ufe0f' // which makes a character an emoji
+}
