@@ -58,7 +58,7 @@ func drawn(f File) string {
 	var b strings.Builder
 	for _, h := range f.Hunks {
 		for _, r := range h.Rows {
-			for i, l := range r.Sides() {
+			for i, l := range []Line{r.Left, r.Right} {
 				if i == 1 {
 					b.WriteString(" | ")
 				}

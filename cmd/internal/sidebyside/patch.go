@@ -1,6 +1,6 @@
 // Package sidebyside shows a patch of git as HTML: for each file a table with the old lines beside the new ones, changed
 // words marked, and colours for the syntax of known languages. It trusts nothing in the patch: text is escaped, and
-// characters that are invisible or change the order of others are shown by name.
+// characters that are invisible or change the order of others are written as in source code.
 package sidebyside
 
 import (
@@ -23,10 +23,10 @@ import (
 // Limits of what is shown, so that a page stays small. What is beyond them is counted only.
 const (
 	maxFiles     = 500
-	maxFileLines = 1500    // lines of one file, with unchanged lines around changes
-	maxLines     = 6000    // lines of all files
-	maxText      = 1 << 20 // bytes of all lines
-	maxLine      = 1000    // bytes of one line
+	maxFileLines = 1000      // lines of one side of a file, with unchanged lines around changes
+	maxLines     = 4000      // lines of one side of all files
+	maxText      = 512 << 10 // bytes of one side of all files
+	maxLine      = 1000      // bytes of one line
 )
 
 // maxHeader limits a line outside hunks, in bytes: two paths of 4 KiB, with each byte quoted.
@@ -102,18 +102,22 @@ func Read(ctx context.Context, objects *object.Store, from, to string, around in
 }
 
 type parser struct {
-	in           *bufio.Reader
-	err          error
-	d            *Diff
-	f            *File
-	lines, bytes int // stored in other files
-	fileLines    int // stored in f
-	fileBytes    int
-	full         bool // no more lines of f are stored
+	in          *bufio.Reader
+	err         error
+	d           *Diff
+	f           *File
+	left, right stored
 
 	line []byte // the line that was read last
 	cut  int    // number of its bytes that are not in line
 	nul  bool   // whether it has a NUL byte
+}
+
+// stored counts the lines of one side.
+type stored struct {
+	lines, bytes         int // in the files before
+	fileLines, fileBytes int // in the current file
+	full                 bool
 }
 
 // parse reads the output of Store.Patch.
@@ -175,9 +179,14 @@ func (p *parser) end() {
 		return
 	}
 	if f.Binary {
-		f.Hunks, f.Added, f.Removed, f.Omitted, p.fileLines, p.fileBytes = nil, 0, 0, 0, 0, 0
+		f.Hunks, f.Added, f.Removed, f.Omitted = nil, 0, 0, 0
 	}
-	p.lines, p.bytes, p.fileLines, p.fileBytes, p.full = p.lines+p.fileLines, p.bytes+p.fileBytes, 0, 0, false
+	for _, s := range []*stored{&p.left, &p.right} {
+		if !f.Binary {
+			s.lines, s.bytes = s.lines+s.fileLines, s.bytes+s.fileBytes
+		}
+		s.fileLines, s.fileBytes, s.full = 0, 0, len(p.d.Files)+1 >= maxFiles
+	}
 	p.d.Added, p.d.Removed, p.f = p.d.Added+f.Added, p.d.Removed+f.Removed, nil
 	if len(p.d.Files) == maxFiles {
 		p.d.Omitted++
@@ -240,39 +249,31 @@ func (p *parser) hunk(head string) {
 			continue
 		}
 		p.f.Binary = p.f.Binary || p.nul
-		stored := p.store(len(line.text))
 		last = nil
 		switch sign {
 		case '-':
 			line.Kind, line.Side, line.Number = "del", "left", left
 			left, lefts, p.f.Removed = left+1, lefts-1, p.f.Removed+1
-			if stored {
-				dels = append(dels, line)
-				last = &dels[len(dels)-1]
-			}
+			last = p.add(&dels, line, &p.left)
 		case '+':
 			line.Kind, line.Side, line.Number = "add", "right", right
 			right, rights, p.f.Added = right+1, rights-1, p.f.Added+1
-			if stored {
-				adds = append(adds, line)
-				last = &adds[len(adds)-1]
-			}
+			last = p.add(&adds, line, &p.right)
 		case ' ':
 			rows, dels, adds = append(rows, beside(dels, adds)...), nil, nil
 			line.Kind = "same"
 			row := Row{line, line}
 			row.Left.Side, row.Left.Number, row.Right.Side, row.Right.Number = "left", left, "right", right
 			left, lefts, right, rights = left+1, lefts-1, right+1, rights-1
-			if stored {
+			if p.left.store(len(line.text)) && p.right.store(len(line.text)) {
 				rows = append(rows, row)
 				last = &rows[len(rows)-1].Right
+			} else {
+				p.left.full, p.right.full = true, true
 			}
 		default:
 			p.err = p.unexpected()
 			return
-		}
-		if sign != ' ' && !stored {
-			p.f.Omitted++
 		}
 	}
 	rows = append(rows, beside(dels, adds)...)
@@ -280,16 +281,28 @@ func (p *parser) hunk(head string) {
 		render(p.f.Path, rows)
 		p.f.Hunks = append(p.f.Hunks, Hunk{head, rows})
 	}
+	full := p.left.full || p.right.full // the sides end at the same place
+	p.left.full, p.right.full = full, full
+}
+
+// add appends a changed line, and returns it, if it may be stored.
+func (p *parser) add(list *[]Line, line Line, s *stored) *Line {
+	if !s.store(len(line.text)) {
+		p.f.Omitted++
+		return nil
+	}
+	*list = append(*list, line)
+	return &(*list)[len(*list)-1]
 }
 
 // store reports whether one more line of so many bytes may be stored, and counts it.
-func (p *parser) store(size int) bool {
-	if p.full = p.full || p.fileLines >= maxFileLines || p.lines+p.fileLines >= maxLines ||
-		p.bytes+p.fileBytes+size > maxText || len(p.d.Files) >= maxFiles; p.full {
-		return false
+func (s *stored) store(size int) bool {
+	s.full = s.full || s.fileLines >= maxFileLines || s.lines+s.fileLines >= maxLines ||
+		s.bytes+s.fileBytes+size > maxText
+	if !s.full {
+		s.fileLines, s.fileBytes = s.fileLines+1, s.fileBytes+size
 	}
-	p.fileLines, p.fileBytes = p.fileLines+1, p.fileBytes+size
-	return true
+	return !s.full
 }
 
 // atNote reports whether the next line says that no newline follows the line before.

@@ -5,6 +5,7 @@ import (
 	"html"
 	"html/template"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -280,23 +281,21 @@ func (l *Line) html(colours []span) template.HTML {
 	var b strings.Builder
 	changed := l.marks
 	for at := 0; at < len(l.text); {
-		colour, end := partAt(&colours, at, len(l.text))
-		mark, end := partAt(&changed, at, end)
-		switch {
-		case mark != nil && colour != nil:
-			b.WriteString(`<mark class="` + colour.class + `">`)
-		case mark != nil:
-			b.WriteString("<mark>")
-		case colour != nil:
-			b.WriteString(`<span class="` + colour.class + `">`)
+		mark, end := partAt(&changed, at, len(l.text))
+		var colour *span
+		if mark == nil {
+			colour, end = partAt(&colours, at, end)
 		}
+		open, close := "", ""
+		switch {
+		case mark != nil: // without a colour, which would be hard to read on its background
+			open, close = "<mark>", "</mark>"
+		case colour != nil:
+			open, close = `<span class="`+colour.class+`">`, "</span>"
+		}
+		b.WriteString(open)
 		writeVisible(&b, l.text[at:end])
-		switch {
-		case mark != nil:
-			b.WriteString("</mark>")
-		case colour != nil:
-			b.WriteString("</span>")
-		}
+		b.WriteString(close)
 		at = end
 	}
 	if l.cut > 0 {
@@ -324,7 +323,7 @@ func partAt(spans *[]span, at, most int) (*span, int) {
 }
 
 // writeVisible writes a text as HTML. Control characters, bytes that are not UTF-8, characters that are invisible, and
-// those that change the order of others are replaced by their names.
+// those that change the order of others are written as in the source code of a string.
 func writeVisible(b *strings.Builder, text string) {
 	for plain := 0; ; {
 		i := plain
@@ -339,20 +338,15 @@ func writeVisible(b *strings.Builder, text string) {
 		if plain = i + n; i >= len(text) {
 			return
 		}
-		switch {
-		case n == 1 && r == utf8.RuneError:
-			fmt.Fprintf(b, `<span class="ctl">\x%02x</span>`, text[i])
-		case r < ' ':
-			b.WriteString(`<span class="ctl">` + string('␀'+r) + "</span>")
-		case r == 0x7f:
-			b.WriteString(`<span class="ctl">␡</span>`)
-		default:
-			fmt.Fprintf(b, `<span class="ctl">U+%04X</span>`, r)
+		name := strings.Trim(strconv.QuoteRuneToASCII(r), "'") // such as \r or \u202e
+		if n == 1 && r == utf8.RuneError {
+			name = fmt.Sprintf(`\x%02x`, text[i])
 		}
+		b.WriteString(`<span class="ctl">` + name + "</span>")
 	}
 }
 
-// isHidden reports whether a character of n bytes is replaced by its name.
+// isHidden reports whether a character of n bytes is written as in source code.
 func isHidden(r rune, n int) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' && r != '\t' || r == 0x7f
