@@ -96,7 +96,7 @@ var floors = map[string][]string{
 	"cmd/internal/sidebyside":   {"gitstate/object", "internal/safetext", "internal/source"},
 	"cmd/internal/views":        {"cmd/internal/present", "session", "session/cost", "engine/decide"},
 	"cmd/internal/style":        {},
-	"cmd/internal/page":         {"cmd/internal/present", "cmd/internal/views", "cmd/internal/style", "session", "workflows", "internal/agents", "internal/safetext"},
+	"cmd/internal/page":         {"cmd/internal/present", "cmd/internal/sidebyside", "cmd/internal/svg", "cmd/internal/views", "cmd/internal/style", "session", "workflows", "internal/agents", "internal/safetext"},
 	"cmd/wfs":                   {"*"},
 	"bench":                     {"*"},
 	// Includes their tests: they use only the binary.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/netip"
 	"path/filepath"
@@ -17,9 +18,9 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/page"
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/sidebyside"
 	"github.com/wfs-dev/wfs/cmd/internal/views"
 	"github.com/wfs-dev/wfs/engine/history"
-	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/proc"
 	"github.com/wfs-dev/wfs/phases/agent"
@@ -33,6 +34,7 @@ const (
 	shownAttempts = 30  // columns of the matrix of tests
 	shownTests    = 200 // rows of it
 	shownActions  = 20  // newest actions of the agent that works now
+	aroundChanges = 5   // unchanged lines around each change
 )
 
 // uiSource reads for the page of wfs ui what the commands that print it would read. Each request opens the repository
@@ -289,11 +291,16 @@ func (u *uiSource) Diff(ctx context.Context, r page.Repo, id session.ID, from, t
 	}
 	w := s.Waiting
 	d.Waits = s.Status == session.StatusWaiting && (w.Approve || w.Agree) && d.To == strconv.Itoa(s.Current)
-	var text bytes.Buffer
-	if err := a.Repo.DiffTo(ctx, string(ends[0]), string(ends[1]), object.DiffOptions{}, &text); err != nil {
+	command := "wfs diff " + string(id)
+	if d.From != "base" {
+		command = fmt.Sprintf("wfs diff %s@%s %[1]s@%[3]s", id, d.From, d.To)
+	}
+	diff, err := sidebyside.Read(ctx, a.Repo.Objects, string(ends[0]), string(ends[1]), aroundChanges, command)
+	if err != nil {
 		return nil, err
 	}
-	return d, nil
+	d.HTML, err = diff.HTML()
+	return d, err
 }
 
 // Run runs wfs itself, as if it was typed in a directory.

@@ -13,11 +13,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/sidebyside"
 	"github.com/wfs-dev/wfs/cmd/internal/style"
 	"github.com/wfs-dev/wfs/session"
 )
@@ -127,9 +129,11 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case name == "page.css" && err == nil:
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		text = append([]byte(style.Sheet), text...)
+		text = slices.Concat([]byte(style.Sheet), []byte(sidebyside.Style), text)
 	case name == "page.js" && err == nil:
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	case name == "icon.svg" && err == nil:
+		w.Header().Set("Content-Type", "image/svg+xml")
 	default:
 		s.fail(w, ErrNotFound)
 		return

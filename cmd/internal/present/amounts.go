@@ -52,10 +52,13 @@ func Budget(l session.BudgetLine) string {
 	return fmt.Sprintf("%s: %s of %s used up", l.Scope, decide.Amount(l.What, l.Spent), decide.Amount(l.What, l.Cap))
 }
 
-// Ago says how long ago t was, seen from now: "5 min ago".
+// Ago says how long ago t was, seen from now: "5 min ago". The zero time is unknown.
 func Ago(t, now time.Time) string {
 	d := now.Sub(t)
-	if d < time.Second {
+	switch {
+	case t.IsZero():
+		return "unknown"
+	case d < time.Second:
 		return "just now"
 	}
 	return Lasting(d) + " ago"

@@ -17,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/wfs-dev/wfs/gitstate/object"
-	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
 // Limits of what is shown, so that a page stays small. What is beyond them is counted only.
@@ -70,24 +69,6 @@ type Line struct {
 	cut    int    // number of bytes after text that are not shown
 	open   bool   // the file ends here, without a newline
 	marks  []span // changed words
-}
-
-// Text returns the text of a line of the new file without control characters, at most a thousand bytes of it. It returns
-// false if the line is not shown.
-func (d *Diff) Text(path string, line int) (string, bool) {
-	for _, f := range d.Files {
-		if f.Path != path {
-			continue
-		}
-		for _, h := range f.Hunks {
-			for _, r := range h.Rows {
-				if r.Right.Number == line {
-					return safetext.Strip(r.Right.text), true
-				}
-			}
-		}
-	}
-	return "", false
 }
 
 // Read compares two commits or trees. `around` is the number of unchanged lines around each change; `command` is what

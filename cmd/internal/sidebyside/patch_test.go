@@ -228,24 +228,6 @@ func TestLimits(t *testing.T) {
 	if rows := strings.Count(page, "<tr data-path"); rows > maxLines || len(page) > 8<<20 {
 		t.Errorf("%d rows, %d bytes", rows, len(page))
 	}
-	if text, ok := d.Text("c.min.js", 1); !ok || len(text) != maxLine {
-		t.Errorf("%d bytes, %v", len(text), ok)
-	}
-}
-
-// TestLineOf checks the text that a comment on a line quotes.
-func TestLineOf(t *testing.T) {
-	t.Parallel()
-	r := newRepo(t, map[string]string{"f": "1\n2\n3\n4\n5\n6\n7\n8\n"})
-	d := r.diff(map[string]string{"f": "1\n2\n3\n4\n5\n6\nseven\x1b[31m\n8\n"})
-	for line, want := range map[int]string{4: "4", 7: "seven", 8: "8", 3: "", 9: "", 0: "", -1: ""} {
-		if text, ok := d.Text("f", line); text != want || ok != (want != "") {
-			t.Errorf("line %d: %q, %v", line, text, ok)
-		}
-	}
-	if _, ok := d.Text("g", 7); ok {
-		t.Error("a line of no file")
-	}
 }
 
 // TestSyntax checks colours, also where changed words begin in the middle of a token.

@@ -101,3 +101,30 @@ document.addEventListener("keydown", (e) => {
   }
   e.preventDefault();
 });
+
+// Comments on lines: a click on a line's number opens a text for it in the form for approve and reject.
+const review = document.getElementById("review");
+if (review) {
+  document.getElementById("hint").hidden = false;
+  document.addEventListener("click", (e) => {
+    const number = e.target.closest(".sbs tr[data-path] th");
+    if (!number) return;
+    e.preventDefault();
+    const row = number.closest("tr");
+    const code = number.nextElementSibling ? number.nextElementSibling.textContent.trim() : "";
+    const old = number.classList.contains("left") ? " (old)" : "";
+    const where = row.dataset.path + ":" + number.textContent.trim() + old + ": " + code.slice(0, 120);
+    const label = document.createElement("label");
+    label.textContent = where;
+    const line = document.createElement("input");
+    line.type = "hidden";
+    line.name = "line";
+    line.value = where;
+    const comment = document.createElement("textarea");
+    comment.name = "comment";
+    comment.rows = 2;
+    label.append(line, comment);
+    document.getElementById("comments").append(label);
+    comment.focus();
+  });
+}
