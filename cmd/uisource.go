@@ -261,6 +261,10 @@ func (u *uiSource) Checkpoint(ctx context.Context, r page.Repo, id session.ID, n
 		run.Events, _ = runEvents(dir) // what can be read of it
 		brief, _ := durable.ReadFile(filepath.Join(dir, agent.BriefFile), maxRunLog)
 		d.Brief = string(brief)
+		if len(run.Events) == 0 {
+			output, _ := durable.ReadFile(filepath.Join(dir, agent.OutputFile), maxRunLog)
+			d.Output = string(output[:min(len(output), maxTold)])
+		}
 	}
 	d.Run = &run
 	return d, nil

@@ -57,6 +57,7 @@ type Checkpoint struct {
 	Subject string
 	Text    string // what `wfs show` prints about it
 	Brief   string // as the agent got it; "" if its log is gone
+	Output  string // what an agent printed whose output wfs does not understand
 	Run     *present.Run
 }
 
@@ -94,10 +95,13 @@ type Board struct {
 func group(r *Row) int {
 	switch r.Status {
 	case session.StatusWaiting:
-		if r.Waiting != nil && r.Waiting.Reason == session.WaitLimit {
-			return 1
+		switch {
+		case r.Waiting == nil || r.Waiting.Reason != session.WaitLimit:
+			return 0
+		case r.Driver == nil:
+			return 2
 		}
-		return 0
+		return 1
 	case session.StatusBlocked, session.StatusInterrupted, present.Unreadable:
 		return 0
 	case session.StatusRunning:

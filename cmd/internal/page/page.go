@@ -164,20 +164,26 @@ func (s *Server) show(w http.ResponseWriter, name string, v view) {
 }
 
 type message struct {
-	Text string
-	Code int
+	Text  string
+	Code  int
+	Hints []string // commands to type
 }
 
-func (s *Server) refuse(w http.ResponseWriter, code int, text string) {
+func (s *Server) refuse(w http.ResponseWriter, code int, text string, hints ...string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	_ = s.pages["message.html"].ExecuteTemplate(w, "layout.html", view{Root: s.root, Title: http.StatusText(code),
-		Data: message{text, code}})
+		Data: message{text, code, hints}})
 }
 
 func (s *Server) fail(w http.ResponseWriter, err error) {
 	if errors.Is(err, ErrNotFound) {
 		s.refuse(w, http.StatusNotFound, "There is no such session or checkpoint (any more).")
+		return
+	}
+	var refused *session.Refusal
+	if errors.As(err, &refused) {
+		s.refuse(w, http.StatusConflict, refused.Message, refused.Hint)
 		return
 	}
 	s.refuse(w, http.StatusInternalServerError, err.Error())

@@ -15,7 +15,7 @@ async function refresh() {
     const text = await answer.text();
     if (!answer.ok) { state.textContent = "This is gone, or wfs ui was restarted."; return; }
     const fresh = new DOMParser().parseFromString(text, "text/html");
-    const at = [...document.querySelectorAll("[data-item]")].indexOf(document.querySelector(".here"));
+    const at = items().indexOf(document.querySelector(".here"));
     for (const part of document.querySelectorAll("[data-live]")) {
       const now = fresh.getElementById(part.id);
       if (!now || part.innerHTML === now.innerHTML || part.contains(document.activeElement) && typing(document.activeElement)) continue;
@@ -41,7 +41,7 @@ if (watch) {
 
 function typing(e) { return e && e.matches("input:not([type=checkbox]), textarea, select"); }
 
-function items() { return [...document.querySelectorAll("[data-item]")].filter((e) => e.offsetParent !== null); }
+function items() { return [...document.querySelectorAll("[data-item], .sbs > details")].filter((e) => e.offsetParent !== null); }
 
 function mark(n, move) {
   const all = items();
@@ -51,7 +51,7 @@ function mark(n, move) {
   item.classList.add("here");
   if (!move) return;
   item.scrollIntoView({ block: "nearest" });
-  const link = item.querySelector("a");
+  const link = item.querySelector("summary, a");
   if (link) link.focus({ preventScroll: true });
 }
 
