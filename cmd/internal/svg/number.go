@@ -1,0 +1,166 @@
+package svg
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Unit is what the numbers of a plot count, as a plural noun: tests, tokens. Two units have their own way of writing.
+type Unit string
+
+const (
+	Seconds Unit = "s"
+	Dollars Unit = "$"
+)
+
+const minute, hour, day = 60, 3600, 86400
+
+// most is the largest number that is drawn. No session costs or counts more; a larger number is a mistake.
+const most = 1e15
+
+// sane returns a number, or NaN for one that cannot be drawn.
+func sane(v float64) float64 {
+	if math.Abs(v) <= most {
+		return v
+	}
+	return math.NaN()
+}
+
+// step returns the distance between ticks: the smallest that a person would choose and that is at least `least`.
+func (u Unit) step(least float64) float64 {
+	if u == Seconds && least > 0.5 {
+		for _, s := range []float64{1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+			hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day} {
+			if s >= least {
+				return s
+			}
+		}
+		return day * Unit("").step(least/day)
+	}
+	power := math.Pow(10, math.Floor(math.Log10(least)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= least*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// scale is an axis: from the first tick to the last.
+type scale struct {
+	low, high, step float64
+	unit            Unit
+}
+
+// axis returns the scale of an axis for values between low and high.
+func (u Unit) axis(low, high float64, whole bool) scale {
+	if low > 0 && low <= 0.6*high { // only a difference that is small would not be seen from zero
+		low = 0
+	}
+	switch {
+	case low < high:
+	case low == 0:
+		high = 1
+	case whole:
+		low, high = low-1, high+1
+	default:
+		low, high = min(low, 0), max(high, 0)
+	}
+	step := u.step(max((high-low)/4, high/1e12, 1e-9))
+	if whole {
+		step = max(step, 1)
+	}
+	return scale{math.Floor(low/step+1e-9) * step, math.Ceil(high/step-1e-9) * step, step, u}
+}
+
+// ticks returns the positions of the ticks.
+func (s scale) ticks() (list []float64) {
+	for i := 0; i <= min(20, int(math.Round((s.high-s.low)/s.step))); i++ {
+		list = append(list, s.low+float64(i)*s.step)
+	}
+	return list
+}
+
+// at returns where on the axis a value is: 0 at its low end, 1 at its high end.
+func (s scale) at(v float64) float64 { return (v - s.low) / (s.high - s.low) }
+
+// text writes a number as exactly as its axis needs it.
+func (s scale) text(v float64) string { return s.unit.write(v, s.step) }
+
+// text writes a number with about three digits: 1.2k, $0.61, 2 min 10 s.
+func (u Unit) text(v float64) string {
+	exact := math.Pow(10, math.Floor(math.Log10(max(math.Abs(v), 1e-9)))-2)
+	if u == Dollars {
+		exact = max(exact, 0.01)
+		if v != 0 && math.Abs(v) < 0.1 {
+			exact = 0.001
+		}
+	} else if u == Seconds {
+		switch size := math.Abs(v); {
+		case size < 10:
+			exact = 0.1
+		case size < hour:
+			exact = 1
+		case size < day:
+			exact = minute
+		default:
+			exact = hour
+		}
+	}
+	return u.write(v, exact)
+}
+
+// write writes a number rounded to a multiple of `exact`.
+func (u Unit) write(v, exact float64) string {
+	sign := ""
+	if v = math.Round(v/exact) * exact; v < 0 {
+		sign, v = "-", -v
+	}
+	switch u {
+	case Seconds:
+		return sign + duration(v, exact)
+	case Dollars:
+		sign += "$"
+	}
+	suffix := ""
+	for _, s := range []string{"k", "M", "G", "T"} {
+		if v < 1000 || exact < 1 && v < 10_000 {
+			break
+		}
+		v, exact, suffix = v/1000, exact/1000, s
+	}
+	least := 0
+	if u == Dollars && suffix == "" && exact < 1 {
+		least = 2
+	}
+	return sign + decimal(v, exact, least) + suffix
+}
+
+// duration writes seconds that are a multiple of `exact`: 0.4 s, 30 s, 2 min 10 s, 1 h 5 min.
+func duration(v, exact float64) string {
+	var parts []string
+	for _, u := range []struct {
+		seconds float64
+		name    string
+	}{{day, " d"}, {hour, " h"}, {minute, " min"}} {
+		if n := math.Floor(v/u.seconds + 1e-9); n > 0 {
+			parts = append(parts, number(n)+u.name)
+			v = max(0, v-n*u.seconds)
+		}
+	}
+	if v > exact/2 || len(parts) == 0 {
+		parts = append(parts, decimal(v, exact, 0)+" s")
+	}
+	return strings.Join(parts, " ")
+}
+
+// decimal writes a number with as many digits after the point as `exact` has, without zeros at the end beyond `least`.
+func decimal(v, exact float64, least int) string {
+	digits := min(9, max(0, int(math.Ceil(-math.Log10(exact)-1e-9))))
+	text := strconv.FormatFloat(v, 'f', max(digits, least), 64)
+	for digits > least && strings.HasSuffix(text, "0") {
+		text, digits = text[:len(text)-1], digits-1
+	}
+	return strings.TrimSuffix(text, ".")
+}

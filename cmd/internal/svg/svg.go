@@ -1,0 +1,155 @@
+// Package svg draws plots and workflows as SVG that stands in an HTML page or alone: no script, no font, no style, no id.
+//
+// Lines and text have the colour of the text around them. Other colours are on groups, as attributes that a style
+// sheet overrides by one property: svg.plot .c0 { color: … }. They are visible on white and on black.
+package svg
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+)
+
+// width of all drawings, in the units in which a text is 12 high: a phone's screen shows them without scrolling.
+const width = 360
+
+// colours have a contrast of at least 3 to white and to nearly black. So they differ little in brightness: markers,
+// dashes and patterns tell the series apart as well.
+var colours = []string{"#2f7ed8", "#d9691e", "#12906a", "#a35fc7", "#8a7a1a", "#c8436b", "#5f7f95", "#808080"}
+
+// canvas collects a drawing. All its text goes through clean.
+type canvas struct{ strings.Builder }
+
+// add writes a format. Its arguments are numbers, or texts that are safe in attributes.
+func (c *canvas) add(format string, args ...any) {
+	for i, a := range args {
+		if f, ok := a.(float64); ok {
+			args[i] = number(f)
+		}
+	}
+	fmt.Fprintf(c, format, args...)
+}
+
+// path returns the path that a format makes of numbers.
+func path(format string, numbers ...any) string {
+	var c canvas
+	c.add(format, numbers...)
+	return c.String()
+}
+
+// text writes a text at a place, shortened to a width; the whole is then its title. anchor is start, middle or end;
+// attributes are further ones.
+func (c *canvas) text(x, y float64, anchor, attributes, text string, most float64) {
+	c.add(`<text x="%v" y="%v" text-anchor="%s"%s>`, x, y, anchor, attributes)
+	written := short(text, most)
+	if strings.HasSuffix(written, "…") {
+		c.title(text)
+	}
+	c.add("%s</text>", clean(written))
+}
+
+// title writes the text that a browser shows when the pointer rests on the element that is open.
+func (c *canvas) title(text string) { c.add("<title>%s</title>", clean(text)) }
+
+// open begins the group of a colour.
+func (c *canvas) open(i int) {
+	c.add(`<g class="c%d" color="%s">`, i%len(colours), colours[i%len(colours)])
+}
+
+// picture returns the drawing as an image with its text alternative.
+func (c *canvas) picture(class, title, alternative string, w, h float64) template.HTML {
+	var head canvas
+	head.add(`<svg xmlns="http://www.w3.org/2000/svg" class="plot %s" role="img" viewBox="0 0 %v %v" `, class, w, h)
+	head.add(`width="%v" height="%v" font-family="system-ui,sans-serif" font-size="12" fill="currentColor">`, w, h)
+	head.title(title)
+	head.add("<desc>%s</desc>", clean(alternative))
+	return template.HTML(head.String() + c.String() + "</svg>\n")
+}
+
+// nothing returns a picture that says in a sentence why there is no plot.
+func nothing(class, title, why string) template.HTML {
+	var c canvas
+	c.text(0, 16, "start", muted, why, width)
+	return c.picture(class, title, why, width, 24)
+}
+
+// muted are the attributes of text that is less important.
+const muted = ` font-size="11" opacity=".75"`
+
+// clean makes a text of unknown origin safe in SVG: one line, not endless, without what is invisible or not allowed in
+// XML.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 0xfffe && r&0xfffe == 0xfffe {
+			return -1
+		}
+		return r
+	}, safetext.Line(s, 4000))
+	return template.HTMLEscapeString(s)
+}
+
+// short returns a text that is at most as wide as given, in the usual size.
+func short(s string, most float64) string {
+	s = safetext.Line(s, 0)
+	if wide(s, 12) <= most {
+		return s
+	}
+	w := wide("…", 12)
+	for i, r := range s {
+		if w += wide(string(r), 12); w > most {
+			return strings.TrimRight(s[:i], " ") + "…"
+		}
+	}
+	return s
+}
+
+// wide estimates the width of a text in a size. Fonts differ, so it is the width in a wide one.
+func wide(s string, size float64) float64 {
+	w := 0.0
+	for _, r := range s {
+		switch {
+		case r >= 0x1100 && r != '…':
+			w++
+		case strings.ContainsRune(" .,:;'!|iljt()[]", r):
+			w += 0.38
+		case strings.ContainsRune("mwMW@%…", r):
+			w += 0.96
+		case r >= 'A' && r <= 'Z':
+			w += 0.7
+		default:
+			w += 0.63
+		}
+	}
+	return w * size
+}
+
+// number writes a coordinate with at most one digit after the point.
+func number(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10+0, 'f', -1, 64) }
+
+// swatch draws the sample of a series at a place.
+type swatch func(c *canvas, i int, x, y float64)
+
+// legend writes names with their samples in as many lines as they need, and returns its height. A single name needs no
+// legend.
+func (c *canvas) legend(names []string, draw swatch) float64 {
+	if len(names) < 2 {
+		return 0
+	}
+	x, y := 0.0, 10.0
+	for i, full := range names {
+		w := 24 + wide(short(full, 200), 12) + 12
+		if x > 0 && x+w > width {
+			x, y = 0, y+18
+		}
+		c.open(i)
+		draw(c, i, x, y)
+		c.add("</g>")
+		c.text(x+24, y+4, "start", "", full, 200)
+		x += w
+	}
+	return y + 16
+}
