@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/svg"
 	"github.com/wfs-dev/wfs/cmd/internal/views"
 	"github.com/wfs-dev/wfs/internal/agents"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -145,30 +146,30 @@ func (s *Server) url(r Repo, id session.ID) string {
 // functions are what templates can call.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"url":     s.url,
-		"ago":     func(t time.Time) string { return present.Ago(t, s.Now()) },
-		"clean":   clean,
-		"line":    func(v any) string { return safetext.Line(fmt.Sprint(v), 200) },
-		"clock":   func(millis int64) string { return present.Clock(time.Duration(millis) * time.Millisecond) },
-		"cost":    present.Cost,
-		"title":   func(r *Row) string { return safetext.Line(cmp.Or(r.Title, r.Goal), 200) },
-		"where":   where,
-		"mark":    mark,
-		"base":    path.Base,
-		"short":   func(t session.TestID) string { return safetext.Line(string(t), 120) },
-		"says":    says,
-		"can":     can,
-		"numbers": func(n int) []int { return slices.Collect(func(yield func(int) bool) { countTo(n, yield) }) },
-		"minus":   func(a, b int) int { return a - b },
+		"url":   s.url,
+		"ago":   func(t time.Time) string { return present.Ago(t, s.Now()) },
+		"clean": clean,
+		"line":  func(v any) string { return safetext.Line(fmt.Sprint(v), 200) },
+		"clock": func(millis int64) string { return present.Clock(time.Duration(millis) * time.Millisecond) },
+		"cost":  present.Cost,
+		"title": func(r *Row) string { return safetext.Line(cmp.Or(r.Title, r.Goal), 200) },
+		"where": where,
+		"mark":  mark,
+		"base":  path.Base,
+		"short": func(t session.TestID) string { return safetext.Line(string(t), 120) },
+		"says":  says,
+		"can":   can,
+		"graph": graph,
+		"minus": func(a, b int) int { return a - b },
 	}
 }
 
-func countTo(n int, yield func(int) bool) {
-	for i := range n + 1 {
-		if !yield(i) {
-			return
-		}
+// graph draws the session's workflow, and where it stands.
+func graph(d *Session) template.HTML {
+	if d.Plan == nil {
+		return ""
 	}
+	return svg.Workflow(&d.Plan.Workflow, d.Story.Phase)
 }
 
 // clean removes what a terminal would not show as text from a longer text.
