@@ -30,8 +30,8 @@ func sane(v float64) float64 {
 // step returns the distance between ticks: the smallest that a person would choose and that is at least `least`.
 func (u Unit) step(least float64) float64 {
 	if u == Seconds && least > 0.5 {
-		for _, s := range []float64{1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
-			hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day} {
+		for _, s := range []float64{1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute,
+			30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day} {
 			if s >= least {
 				return s
 			}

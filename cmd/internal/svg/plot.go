@@ -55,8 +55,9 @@ func (p Plot) amount(v float64) string { return strings.TrimSpace(p.Unit.text(v)
 var dashes = []string{"", "6 3", "2 2.5", "9 3 2 3", "12 4", "1 4", "6 2 2 2 2 2", "3 5"}
 
 // marks are the outlines of markers around the point to which they are moved.
-var marks = []string{"m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0", "m-2.8-2.8h5.6v5.6h-5.6z", "m0-3.6l3.4 6.2h-6.8z", "m0-4l4 4-4 4-4-4z",
-	"m0 3.6l3.4-6.2h-6.8z", "m-3-3l6 6m0-6l-6 6", "m-3.8 0h7.6m-3.8-3.8v7.6", "m-3.6-1.6h7.2v3.2h-7.2z"}
+var marks = []string{"m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0", "m-2.8-2.8h5.6v5.6h-5.6z", "m0-3.6l3.4 6.2h-6.8z",
+	"m0-4l4 4-4 4-4-4z", "m0 3.6l3.4-6.2h-6.8z", "m-3-3l6 6m0-6l-6 6", "m-3.8 0h7.6m-3.8-3.8v7.6",
+	"m-3.6-1.6h7.2v3.2h-7.2z"}
 
 func (c *canvas) mark(i int, x, y float64) {
 	c.add(`<path d="M%v %v%s" stroke="currentColor" stroke-width="1.5"/>`, x, y, marks[i])
@@ -141,8 +142,8 @@ func (c *canvas) labels(p Plot, xOf func(int) float64, bottom float64) {
 	}
 	for i := 0; i < len(p.Labels); i += every {
 		c.add(`<path class="grid" d="M%v %vv4" stroke="currentColor" opacity=".6"/>`, xOf(i), bottom)
-		x := min(xOf(i), width-wide(short(p.Labels[i], 90), 11)/2)
-		c.text(x, bottom+16, "middle", muted, p.Labels[i], 90)
+		half := wide(short(p.Labels[i], 90), 11) / 2
+		c.text(min(max(xOf(i), half), width-half), bottom+16, "middle", muted, p.Labels[i], 90)
 	}
 }
 
@@ -216,7 +217,8 @@ func (p Plot) course(s Series) string {
 		return fmt.Sprintf("%s: always %s, from %s to %s%s.", who, p.amount(s.value(first)), name(p.Labels[first]),
 			name(p.Labels[last]), missing)
 	}
-	return fmt.Sprintf("%s: from %s to %s, lowest %s, highest %s%s.", who, at(first), at(last), at(low), at(high), missing)
+	return fmt.Sprintf("%s: from %s to %s, lowest %s, highest %s%s.", who, at(first), at(last), at(low), at(high),
+		missing)
 }
 
 // Bars draws a horizontal bar for each label, with a part for each series. Parts that are missing, or not above zero,
@@ -302,7 +304,8 @@ func (c *canvas) part(i int, x, y, w, h float64) {
 	opacity := "1"
 	if pattern != "" {
 		opacity = ".5"
-		c.add(`<path d="M%v %vh%v" stroke="currentColor" stroke-width="%v" stroke-dasharray="%s"/>`, x, y+h/2, w, h, pattern)
+		c.add(`<path d="M%v %vh%v" stroke="currentColor" stroke-width="%v" stroke-dasharray="%s"/>`, x, y+h/2, w, h,
+			pattern)
 	}
 	c.add(`<rect x="%v" y="%v" width="%v" height="%v" fill="currentColor" fill-opacity="%s"/>`, x, y, w, h, opacity)
 }

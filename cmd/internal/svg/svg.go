@@ -1,4 +1,5 @@
-// Package svg draws plots and workflows as SVG that stands in an HTML page or alone: no script, no font, no style, no id.
+// Package svg draws plots and workflows as SVG that stands in an HTML page or alone, without scripts, fonts, styles and
+// ids.
 //
 // Lines and text have the colour of the text around them. Other colours are on groups, as attributes that a style
 // sheet overrides by one property: svg.plot .c0 { color: … }. They are visible on white and on black.

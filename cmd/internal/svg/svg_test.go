@@ -50,7 +50,7 @@ func elements(t *testing.T, drawing template.HTML) []*element {
 			}
 			for _, a := range x.Attr {
 				e.attributes[a.Name.Local] = a.Value
-				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") || strings.Contains(a.Value, "%!") {
+				if slices.ContainsFunc([]string{"NaN", "Inf", "%!"}, func(s string) bool { return strings.Contains(a.Value, s) }) {
 					t.Errorf("%s of %s is %q", a.Name.Local, e.name, a.Value)
 				}
 				if n := a.Name.Local; n == "id" || n == "style" || n == "href" || strings.HasPrefix(n, "on") {
@@ -71,8 +71,17 @@ func elements(t *testing.T, drawing template.HTML) []*element {
 		case xml.EndElement:
 			open = open[:len(open)-1]
 		case xml.CharData:
-			if len(open) > 0 {
-				open[len(open)-1].text += string(x)
+			if len(open) == 0 {
+				continue
+			}
+			e := open[len(open)-1]
+			e.text += string(x)
+			if at, err := strconv.ParseFloat(e.attributes["x"], 64); err == nil && e.attributes["transform"] == "" {
+				w := wide(e.text, 11)
+				left := at - map[string]float64{"start": 0, "middle": w / 2, "end": w}[e.attributes["text-anchor"]]
+				if left < -1 || left+w > size[0]+1 {
+					t.Errorf("%q is cut off: from %v to %v of %v", e.text, left, left+w, size[0])
+				}
 			}
 		}
 	}
@@ -122,19 +131,26 @@ func TestPlots(t *testing.T) {
 		lines, bars string // the alternative, or a part of it
 	}{
 		{"course", Plot{Unit: "tests", Labels: labels, Series: []Series{{"passed", []float64{41, 40, nan, 44}}}},
-			"passed: from 41 tests at @0 to 44 tests at @3, lowest 40 tests at @1, highest 44 tests at @3; 1 of 4 values are missing.",
+			"passed: from 41 tests at @0 to 44 tests at @3, lowest 40 tests at @1, " +
+				"highest 44 tests at @3; 1 of 4 values are missing.",
 			"125 tests together. The largest of 4: @3 with 44 tests."},
-		{"money", Plot{Unit: Dollars, Labels: labels[:2], Series: []Series{{"a", []float64{.06, .5}}, {"b", []float64{.004}}}},
+		{"money", Plot{Unit: Dollars, Labels: labels[:2],
+			Series: []Series{{"a", []float64{.06, .5}}, {"b", []float64{.004}}}},
 			"b: $0.004 at @0; 1 of 2 values are missing.", "$0.56 together, a $0.56 (99%), b $0.004 (1%)."},
 		{"one", Plot{Unit: Seconds, Labels: labels[:1], Series: []Series{{"agent", []float64{130}}}},
 			"agent: 2 min 10 s at @0.", "2 min 10 s together."},
-		{"equal", Plot{Labels: labels, Series: []Series{{"x", []float64{7, 7, 7, 7}}}}, "always 7, from @0 to @3", "28 together"},
+		{"equal", Plot{Labels: labels, Series: []Series{{"x", []float64{7, 7, 7, 7}}}},
+			"always 7, from @0 to @3", "28 together"},
 		{"zero", Plot{Labels: labels, Series: []Series{{"x", []float64{0, 0, 0, 0}}}}, "always 0", "nothing to draw"},
+		{"long labels", Plot{Labels: slices.Repeat([]string{strings.Repeat("W", 99)}, 3),
+			Series: []Series{{"x", []float64{1, 2, 3}}}},
+			"from 1 at W", "6 together"},
 		{"empty", Plot{}, "nothing to draw", "nothing to draw"},
 		{"no series", Plot{Labels: labels}, "nothing to draw", "nothing to draw"},
-		{"no numbers", Plot{Labels: labels, Series: []Series{{"x", []float64{nan, inf, -inf, 1e300}}}}, "nothing to draw",
-			"nothing to draw"},
-		{"negative", Plot{Labels: labels, Series: []Series{{"x", []float64{-3, -1e15, 2, 1e15}}}}, "lowest -1000T", "1000T together"},
+		{"no numbers", Plot{Labels: labels, Series: []Series{{"x", []float64{nan, inf, -inf, 1e300}}}},
+			"nothing to draw", "nothing to draw"},
+		{"negative", Plot{Labels: labels, Series: []Series{{"x", []float64{-3, -1e15, 2, 1e15}}}},
+			"lowest -1000T", "1000T together"},
 		{"hostile", Plot{Title: hostile, Unit: hostile, X: hostile, Labels: []string{hostile, ""},
 			Series: []Series{{hostile, []float64{1, 2}}, {hostile, []float64{2, 2}}}}, "script", "script"},
 	} {
@@ -215,7 +231,8 @@ func TestLegendOnlyForSeveral(t *testing.T) {
 	if slices.Contains(one, "agent") || !slices.Contains(two, "agent") {
 		t.Error(one, two)
 	}
-	if !slices.Contains(two, "a gate with quite a long nam…") || !slices.Contains(texts(list, "title"), p.Series[1].Name) {
+	if !slices.Contains(two, "a gate with quite a long nam…") ||
+		!slices.Contains(texts(list, "title"), p.Series[1].Name) {
 		t.Error("a long name is not shortened, or its whole is lost", two)
 	}
 }
@@ -288,7 +305,9 @@ func TestWorkflows(t *testing.T) {
 		{"reviewed", "done", "PLAN IMPLEMENT REVIEW done", "The session is at done."},
 		{"tdd-docs", "", "RED GREEN REFACTOR DOCUMENT QA done", "nothing left: DOCUMENT"},
 		{"loop", "WORK", "WORK done", "next lap: WORK, nothing left: done"},
-		{"nine-step", "FIX", "INIT REQUIREMENTS ARCHITECTURE IMPLEMENTATION TESTING REVIEW FIX OPTIMISATION RELEASE SYNTHESIS done",
+		{"nine-step", "FIX",
+			"INIT REQUIREMENTS ARCHITECTURE IMPLEMENTATION TESTING REVIEW FIX OPTIMISATION RELEASE " +
+				"SYNTHESIS done",
 			"FIX (agent), fail: FIX, pass: REVIEW"},
 	} {
 		w := builtin(t, c.name)
@@ -306,7 +325,7 @@ func TestWorkflows(t *testing.T) {
 			t.Errorf("%s: %s", c.name, got)
 		}
 		marked, want := count(list, "g", "here"), min(1, len(c.here))
-		if said := strings.Contains(strings.Join(texts(list, "text"), ","), "◀ here"); marked != want || said != (want == 1) {
+		if said := slices.Contains(texts(list, "text"), "◀ here"); marked != want || said != (want == 1) {
 			t.Errorf("%s: marked %d times as the session's place", c.name, marked)
 		}
 		if n := count(list, "g", "phase"); n != len(w.Phases) {
@@ -331,7 +350,8 @@ func generated(phases int) *workflows.Workflow {
 			return workflows.Done
 		}
 		w.Phases = append(w.Phases, workflows.Phase{Name: session.PhaseName(fmt.Sprint("p", i)),
-			Run: workflows.Run{Name: hostile}, On: map[workflows.Verdict]session.PhaseName{"pass": to(), "fail": to(), hostile: to()}})
+			Run: workflows.Run{Name: hostile},
+			On:  map[workflows.Verdict]session.PhaseName{"pass": to(), "fail": to(), hostile: to()}})
 	}
 	return w
 }
@@ -350,8 +370,8 @@ func TestLanes(t *testing.T) {
 					t.Fatalf("%v of %d for %v", seats[k], n, a)
 				}
 				for l, b := range g.arrows[:k] {
-					if seats[k].lane > 0 && seats[k].lane == seats[l].lane && a.to != b.to && min(a.from, a.to) <= max(b.from, b.to) &&
-						min(b.from, b.to) <= max(a.from, a.to) {
+					if seats[k].lane > 0 && seats[k].lane == seats[l].lane && a.to != b.to &&
+						min(a.from, a.to) <= max(b.from, b.to) && min(b.from, b.to) <= max(a.from, a.to) {
 						t.Fatalf("%v meets %v", a, b)
 					}
 				}
@@ -359,7 +379,7 @@ func TestLanes(t *testing.T) {
 		}
 	}
 	for _, w := range []*workflows.Workflow{{}, {Start: "nowhere", Phases: []workflows.Phase{{Name: "a"}}}} {
-		if got := texts(elements(t, Workflow(w, "")), "text"); len(got) != 1 || got[0] != "The workflow has no phases." {
+		if got := texts(elements(t, Workflow(w, "")), "text"); !slices.Equal(got, []string{"The workflow has no phases."}) {
 			t.Error(got)
 		}
 	}

@@ -163,8 +163,8 @@ func (g *graph) straight(a arrow) bool {
 func (g *graph) ahead(a arrow) bool { return a.lap || a.to > a.from && !g.straight(a) }
 func (g *graph) back(a arrow) bool  { return !a.lap && a.to < a.from }
 
-// seat is where an arrow runs beside the boxes: its lane, counted from 1, and whether it joins there another arrow to the
-// same phase that comes from farther away.
+// seat is where an arrow runs beside the boxes: its lane, counted from 1, and whether it joins there another arrow to
+// the same phase that comes from farther away.
 type seat struct {
 	lane  int
 	joins bool
@@ -221,8 +221,8 @@ func (g *graph) line(kind, d string, x, y, dx, dy float64) {
 	if kind == "back" {
 		dash = "4 3"
 	}
-	g.add(`<g class="arrow %s"><path d="%s" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="%s"/>`,
-		kind, d, dash)
+	g.add(`<g class="arrow %s"><path d="%s" fill="none" stroke="currentColor" stroke-width="1.5" `+
+		`stroke-dasharray="%s"/>`, kind, d, dash)
 	if dx != 0 || dy != 0 {
 		g.add(`<path d="M%v %vL%v %vL%v %vz"/>`, x, y, x-7*dx-4*dy, y-7*dy-4*dx, x-7*dx+4*dy, y-7*dy+4*dx)
 	}
@@ -279,15 +279,16 @@ func (g *graph) box(i int, r row, here bool) {
 	if here {
 		g.add(` color="%s"`, colours[0])
 	}
-	g.add(`><rect x="%v" y="%v" width="%v" height="%v" rx="%v" fill="currentColor" fill-opacity="%s" stroke="currentColor" `+
-		`stroke-opacity="%s" stroke-width="%v"/></g>`, x, y, boxWide, h, round, fill, stroke, heavy)
+	g.add(`><rect x="%v" y="%v" width="%v" height="%v" rx="%v" fill="currentColor" fill-opacity="%s" `+
+		`stroke="currentColor" stroke-opacity="%s" stroke-width="%v"/></g>`, x, y, boxWide, h, round, fill, stroke, heavy)
 	if r.phase == nil {
 		g.text(x+boxWide/2, y+18, "middle", ` font-weight="600"`, "done", boxWide)
 	} else {
 		g.text(x+12, y+18, "start", ` font-weight="600"`, string(r.name), 180)
 		at := x + 12
 		if r.phase.Run.Human {
-			g.add(`<path d="M%v %vm-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0-6.4 0M%v %vc0-8 11-8 11 0z"/>`, at+5.5, y+27, at, y+36.5)
+			g.add(`<path d="M%v %vm-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0-6.4 0M%v %vc0-8 11-8 11 0z"/>`,
+				at+5.5, y+27, at, y+36.5)
 			at += 16
 		}
 		room := x + boxWide - 8 - at
