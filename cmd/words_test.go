@@ -63,10 +63,7 @@ var innerWords = []plainWord{
 type plainWord struct{ pattern, better string }
 
 // wordsKept are literals that must keep a phrase: keys and values on disk, old names, texts of other programs.
-var wordsKept = map[string]bool{
-	`alias and begin break case class def do else elsif end ensure false for if in module next nil not or redo rescue
-		retry return self super then true undef unless until when while yield`: true, // of Ruby
-}
+var wordsKept = map[string]bool{}
 
 // wordsLeft is the number of hits that a file may still have. It may only decrease.
 var wordsLeft = map[string]int{
