@@ -90,6 +90,7 @@ var floors = map[string][]string{
 	"workspace/rubbish":         {"session", "session/*", "gitstate", "gitstate/*", "registry", "workspace", "workspace/rooms", "workspace/check", "internal/*"},
 	"workspace/check":           {"session", "engine", "engine/*", "gitstate", "gitstate/*", "registry", "internal/*"},
 	"cmd":                       {"*"},
+	"cmd/internal/mcpserver":    {"internal/proc", "internal/safetext"},
 	"cmd/internal/present":      {"cmd/internal/present/ways", "session", "workflows/measure", "engine", "engine/*", "gitstate", "gitstate/*", "workflows", "internal/*"},
 	"cmd/internal/present/ways": {"session"},
 	"cmd/internal/present/live": {"cmd/internal/present", "session", "engine", "engine/*", "workflows", "internal/*"},

@@ -262,9 +262,12 @@ func TestHelp(t *testing.T) {
 }
 
 // tryExample parses a line of an example as wfs would, and returns the command that it calls. Text after three spaces
-// is an explanation; text after a pipe or a redirection belongs to other programs.
+// is an explanation; text after a pipe or a redirection, or before "--" and wfs, belongs to other programs.
 func tryExample(line string) (string, error) {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), "   ")
+	if _, ours, given := strings.Cut(line, " -- wfs "); given {
+		line = "wfs " + ours
+	}
 	words, err := shellWords(line)
 	if err != nil {
 		return "", err

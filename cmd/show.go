@@ -11,6 +11,7 @@ import (
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
+	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -159,7 +160,11 @@ func madeBy(ctx context.Context, w *workspace.Workspace, id session.ID, n int) (
 		return "", nil, err
 	}
 	for _, lc := range commits {
-		events, err := w.Engine.EventsOf(ctx, lc.Commit)
+		data, err := w.Repo.File(ctx, lc.Commit, session.FileEvents)
+		if err != nil {
+			return "", nil, err
+		}
+		events, err := codec.DecodeLines(data)
 		if err != nil {
 			return "", nil, err
 		}
