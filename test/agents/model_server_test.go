@@ -254,6 +254,9 @@ func responsesAnswer(w http.ResponseWriter, body jsonMap, a reply) {
 	if a.Tool != "" {
 		input, _ := json.Marshal(a.Input)
 		item = jsonMap{"type": "function_call", "id": unique("fc"), "call_id": unique("call"), "name": a.Tool, "arguments": string(input), "status": "completed"}
+		if space, name, is := strings.Cut(a.Tool, "."); is { // a tool of an MCP server
+			item["namespace"], item["name"] = space, name
+		}
 	}
 	id := unique("resp")
 	send := stream(w)
