@@ -134,7 +134,8 @@ func (a *app) root() *cobra.Command {
 		&abandonVerb{app: a}, &agentVerb{a}, &allowVerb{app: a}, &backupsVerb{app: a}, &budgetVerb{a},
 		&checkVerb{app: a}, &checkpointVerb{app: a}, &completionVerb{a}, &configVerb{app: a}, &deleteVerb{app: a},
 		&demoVerb{app: a}, &doctorVerb{app: a}, &editVerb{app: a}, &exportVerb{app: a}, &forkVerb{app: a},
-		&gcVerb{app: a}, &hookVerb{a}, &importVerb{app: a}, &mcpVerb{app: a}, &oldPhaseVerb{app: a}, &pathVerb{a}, &statsVerb{a}, &trustVerb{app: a},
+		&gcVerb{app: a}, &hookVerb{a}, &importVerb{app: a}, &mcpVerb{app: a}, &oldPhaseVerb{app: a}, &pathVerb{a},
+		&reportVerb{app: a}, &statsVerb{a}, &trustVerb{app: a},
 		&uiVerb{app: a}, &uninstallVerb{app: a}, &versionVerb{a}, &watchVerb{app: a}, &workflowVerb{a},
 	} {
 		root.AddCommand(verb.command())

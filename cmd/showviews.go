@@ -165,14 +165,14 @@ func (v *view) metrics(context.Context) error {
 		return nil
 	}
 	rows := [][]any{{"phase", "passed", "agent", "gates", "cost", "tokens", "tool calls"}}
-	all := views.Sum{Name: "all"}
-	for _, p := range m.Phases {
-		rows = append(rows, sumRow(&p))
-		all.Attempts, all.Passed = all.Attempts+p.Attempts, all.Passed+p.Passed
-		all.RunMillis, all.GateMillis = all.RunMillis+p.RunMillis, all.GateMillis+p.GateMillis
-		all.Used, all.Tools = all.Used.Plus(p.Used), all.Tools+p.Tools
+	for _, p := range append(m.Phases, m.Total()) {
+		row := []any{}
+		for _, cell := range p.Cells() {
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
 	}
-	v.env.Table(append(rows, sumRow(&all)))
+	v.env.Table(rows)
 	for _, w := range []struct {
 		millis int64
 		what   string
@@ -184,7 +184,7 @@ func (v *view) metrics(context.Context) error {
 	if len(m.Gates) > 0 {
 		rows = [][]any{{"gate", "passed", "time"}}
 		for _, g := range m.Gates {
-			rows = append(rows, []any{g.Name, share(g.Passed, g.Attempts), present.Clock(millis(g.GateMillis))})
+			rows = append(rows, []any{g.Name, views.Ratio(g.Passed, g.Attempts), present.Clock(millis(g.GateMillis))})
 		}
 		v.out("")
 		v.env.Table(rows)
@@ -210,21 +210,6 @@ func (v *view) metrics(context.Context) error {
 }
 
 func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-
-func sumRow(p *views.Sum) []any {
-	row := []any{p.Name, share(p.Passed, p.Attempts), present.Clock(millis(p.RunMillis)),
-		present.Clock(millis(p.GateMillis)), "-", "-", "-"} // nobody reported these three
-	if p.Used.USD > 0 {
-		row[4] = present.USD(p.Used)
-	}
-	if n := p.Used.Tokens.Sum(); n > 0 {
-		row[5] = present.Count(n)
-	}
-	if p.Tools > 0 {
-		row[6] = p.Tools
-	}
-	return row
-}
 
 func (v *view) tools(context.Context) error {
 	t := views.UseOfTools(views.Attempts(v.facts))
@@ -266,46 +251,15 @@ func (v *view) patterns(context.Context) error {
 	}
 	var rows [][]any
 	for _, p := range v.j.Patterns {
-		rows = append(rows, []any{p.Kind, safetext.Line(patternText(&p), 0) + numbered(p.Checkpoints)})
+		rows = append(rows, []any{p.Kind, safetext.Line(p.Says(), 0) + numbered(p.Checkpoints)})
 	}
 	for _, what := range []string{"time", "money"} {
-		var parts []string
-		for _, s := range v.j.Shares {
-			if s.What == what {
-				parts = append(parts, fmt.Sprintf("%d %% %s", s.Percent, s.Of))
-			}
-		}
-		if len(parts) > 0 {
-			rows = append(rows, []any{what, strings.Join(parts, ", ")})
+		if text := views.SharesText(v.j.Shares, what); text != "" {
+			rows = append(rows, []any{what, text})
 		}
 	}
 	v.env.WholeTable(rows)
 	return nil
-}
-
-func patternText(p *views.Pattern) string {
-	attempts := present.N(p.Times, "attempt")
-	if p.What == "agent" { // the runner of an agent without a name
-		p.What = "the agent"
-	}
-	switch p.Kind {
-	case "claim":
-		return fmt.Sprintf("%s said %s that it is done; the gates disagreed with %d", p.What, present.N(p.Of, "time"),
-			p.Times)
-	case "run":
-		return fmt.Sprintf("%s %s in %s", p.What, p.Text, attempts)
-	case "phase":
-		return fmt.Sprintf("%s: %d of %d attempts did not pass", p.What, p.Times, p.Of)
-	case "failure":
-		return fmt.Sprintf("%s failed in the same way in %s (%s)", p.What, attempts, p.Text)
-	case "test":
-		return fmt.Sprintf("%s failed in %s", p.What, attempts)
-	case "flaky":
-		return fmt.Sprintf("%s had different results on the same files in %s", p.What, attempts)
-	case "denied":
-		return fmt.Sprintf("%s was denied in %s", p.What, attempts)
-	}
-	return fmt.Sprintf("%s given up by going back", attempts)
 }
 
 // numbered lists checkpoints, such as ": @2, @3".

@@ -109,7 +109,7 @@ func (a *startVerb) start(ctx context.Context) error {
 }
 
 // reserved are names for future commands. wfs suggests no similar command for them.
-var reserved = []string{"sync", "push", "fetch", "why", "verify", "report", "ui", "purge"}
+var reserved = []string{"sync", "push", "fetch", "why", "verify", "ui", "purge"}
 
 // synonyms maps names that other tools use for a command to the names in wfs.
 var synonyms = map[string]string{

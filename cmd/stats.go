@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/views"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/stats"
 )
@@ -98,17 +98,9 @@ func (a *statsVerb) sayStats(j statsJSON) {
 	}
 	for _, r := range j.Rows {
 		spent := (time.Duration(r.Used.Millis) * time.Millisecond).Round(time.Second)
-		rows = append(rows, []any{strings.TrimSpace(r.Agent + " " + r.Model), r.Phase, share(r.Passed, r.Attempts),
-			share(r.True, r.Claims),
+		rows = append(rows, []any{strings.TrimSpace(r.Agent + " " + r.Model), r.Phase, views.Ratio(r.Passed, r.Attempts),
+			views.Ratio(r.True, r.Claims),
 			spent.String(), present.USD(r.Used), present.Count(r.Used.Tokens.Sum())})
 	}
 	a.env.Table(rows)
-}
-
-// share formats a part of a whole, such as "20 of 30". It returns "-" if the whole is zero.
-func share(n, of int) string {
-	if of == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%d of %d", n, of)
 }

@@ -29,35 +29,67 @@ func (c *Screen) Standing(d *Session, head string) {
 // standing prints the state of a session. For a blocked or completed session it prints the full screen, and returns
 // true: the caller then needs to add little. For any other session it prints a few lines, and returns false.
 func (c report) standing(head string, current bool) bool {
-	s := c.of.Of
+	k := c.Closing(c.of, current)
+	c.Out("%s%s", head, k.Head)
+	c.items(k.shown)
+	for _, row := range k.Rows {
+		if row.Whole {
+			c.Out("  %s", row.Text)
+		} else {
+			c.OutAt(13, "  %s  %s", Pad(row.Label, 9), row.Text)
+		}
+	}
+	return k.full
+}
+
+// Closing says where a session stands: what the last screen of a run prints.
+type Closing struct {
+	Head  Styled
+	Rows  []Row
+	shown map[int]string // of completed work: the tests that show the items, by number; nil: the screen has no items
+	full  bool           // it says all that there is to say about a blocked or completed session
+}
+
+// Row is a labelled row. A row without a label continues the one above, or takes the whole line.
+type Row struct {
+	Label string `json:"label,omitempty"`
+	Text  string `json:"text"`
+	Whole bool   `json:"-"`
+}
+
+func (k *Closing) add(label, format string, args ...any) {
+	k.Rows = append(k.Rows, Row{Label: label, Text: fmt.Sprintf(format, args...)})
+}
+
+func (k *Closing) line(text string) { k.Rows = append(k.Rows, Row{Text: text, Whole: true}) }
+
+// Closing returns where a session stands. `current` says that its branch is checked out here.
+func (c *Screen) Closing(d *Session, current bool) Closing {
+	s := d.Of
+	var k Closing
 	switch {
 	case s.Status == session.StatusBlocked && !(current && s.Blocked.Hint == "wfs resume "+string(s.ID)):
-		c.blocked(head)
+		k.blocked(c.Facts, s)
 	case s.Status == session.StatusCompleted && !Unjudged(s) && !s.AsksMore():
-		c.done(head)
+		k.done(d)
 	default:
-		c.Out("%s%s", head, Standing(s))
+		k.Head = Standing(s)
 		for _, line := range StoppedHere(s, c.Clock(), current) {
-			c.Out("  %s", line)
+			k.line(line)
 		}
-		if text := changedTests(c.of.ChangedTests); text != "" && s.Status == session.StatusWaiting {
-			c.fact("changed", "tests: %s", text)
+		if text := changedTests(d.ChangedTests); text != "" && s.Status == session.StatusWaiting {
+			k.add("changed", "tests: %s", text)
 		}
-		return false
+		return k
 	}
-	if text := used(c.of); text != "" {
-		c.fact("used", "%s", text)
+	if text := used(d); text != "" {
+		k.add("used", "%s", text)
 	}
-	return true
+	k.full = true
+	return k
 }
 
-// fact prints one labelled row.
-func (c report) fact(label, format string, args ...any) {
-	c.OutAt(13, "  %s  %s", Pad(label, 9), fmt.Sprintf(format, args...))
-}
-
-func (c report) blocked(head string) {
-	s := c.of.Of
+func (k *Closing) blocked(facts Facts, s *session.Session) {
 	at, why, evidence := string(s.Phase), blockedWords[s.Blocked.Reason], s.Blocked.Evidence
 	if lap := items.LapName(s, s.Lap); lap != "" {
 		at += ", " + lap
@@ -65,40 +97,39 @@ func (c report) blocked(head string) {
 	if s.Blocked.Reason == session.BlockBreaker && len(evidence) > 0 {
 		why, evidence = strings.TrimPrefix(evidence[0], string(s.Phase)+": "), evidence[1:]
 	}
-	c.Out("%s%s in %s: %s", head, Bad("BLOCKED"), at, why)
+	k.Head = Join(Bad("BLOCKED"), fmt.Sprintf(" in %s: %s", at, why))
 	for _, line := range evidence {
 		rest, last := strings.CutPrefix(line, "last: ")
 		if !last {
-			c.Out("  %s", line)
+			k.line(line)
 		} else if !slices.ContainsFunc(s.LastGates, func(g session.GateResult) bool { return len(g.Failing) > 0 }) {
-			c.fact("last", "%s", rest)
+			k.add("last", "%s", rest)
 		}
 	}
 	for _, g := range s.LastGates {
 		if g.Verdict != session.Pass {
-			c.failing(g)
+			k.failing(g)
 		}
 	}
-	c.tried()
+	k.tried(facts, s)
 }
 
-func (c report) failing(g session.GateResult) {
+func (k *Closing) failing(g session.GateResult) {
 	label := "failing"
 	for _, t := range g.Failing[:min(len(g.Failing), 3)] {
-		c.fact(label, "%s", shortTest(t))
+		k.add(label, "%s", ShortTest(t))
 		label = ""
 	}
 	if n := len(g.Failing) - 3; n > 0 {
-		c.fact("", "and %d more", n)
+		k.add("", "and %d more", n)
 	}
 	if g.FirstError != "" {
-		c.fact(label, "%s", g.FirstError)
+		k.add(label, "%s", g.FirstError)
 	}
 }
 
-// tried prints the last failed attempts at the current phase, and the newest checkpoint that passed.
-func (c report) tried() {
-	s := c.of.Of
+// tried adds the last failed attempts at the current phase, and the newest checkpoint that passed.
+func (k *Closing) tried(facts Facts, s *session.Session) {
 	label, way := "tried", s.Way()
 	tried := slices.DeleteFunc(slices.Clone(way), func(cp session.Checkpoint) bool {
 		return cp.Trigger != session.TriggerAttempt || cp.Phase != s.Phase || cp.Lap != s.Lap || cp.Verdict == session.Pass
@@ -109,14 +140,14 @@ func (c report) tried() {
 			said = "said done"
 		}
 		if below := s.At(cp.On); below != nil {
-			row := fmt.Sprintf("@%d %s  %s", cp.Number, Pad(c.Facts.FilesBetween(below.Tree, cp.Tree), 20), said)
-			c.fact(label, "%s", strings.TrimRight(row, " "))
+			row := fmt.Sprintf("@%d %s  %s", cp.Number, Pad(facts.FilesBetween(below.Tree, cp.Tree), 20), said)
+			k.add(label, "%s", strings.TrimRight(row, " "))
 			label = ""
 		}
 	}
 	for _, cp := range slices.Backward(way) {
 		if cp.Number > 0 && cp.Verdict == session.Pass {
-			c.fact("last good", "@%d: %s", cp.Number, safetext.Line(strings.TrimPrefix(cp.Summary, "pass: "), 60))
+			k.add("last good", "@%d: %s", cp.Number, safetext.Line(strings.TrimPrefix(cp.Summary, "pass: "), 60))
 			break
 		}
 	}
@@ -127,8 +158,8 @@ func Refuted(s *session.Session, checkpoint int) bool {
 	return slices.ContainsFunc(s.StillRefuted(), func(r session.Refuted) bool { return r.Checkpoint == checkpoint })
 }
 
-func (c report) done(head string) {
-	s := c.of.Of
+func (k *Closing) done(d *Session) {
+	s := d.Of
 	text := fmt.Sprintf(" at @%d", s.Current)
 	if n := len(s.Items); n > 0 {
 		text += fmt.Sprintf(": %d of %s", n-len(items.Open(s)), N(n, "item"))
@@ -139,37 +170,44 @@ func (c report) done(head string) {
 		text += ", with " + skipped
 	}
 	proof := ProofOf(s)
-	c.Out("%s%s%s%s", head, Good("DONE"), text, unprovenGate(proof))
-	shown := map[int]string{}
-	for _, cp := range s.Way() {
-		if len(cp.Targets) > 0 && cp.Next != workflows.Done && cp.NextLap == cp.Lap {
-			var names []session.TestID
-			for _, t := range cp.Targets {
-				if c.of.ran(t) {
-					names = append(names, shortTest(t))
-				}
-			}
-			shown[cp.Lap] = cmp.Or(safetext.First(names, 5, ", "), "no test left")
-		}
-	}
+	k.Head = Join(Good("DONE"), text, unprovenGate(proof))
+	k.shown = map[int]string{}
+	shown := d.Shown()
 	for _, item := range items.States(s) {
-		if !s.Laps || item.State != session.ItemDelivered {
-			delete(shown, item.Number)
+		if names, ok := shown[item.Number]; ok && s.Laps && item.State == session.ItemDelivered {
+			k.shown[item.Number] = cmp.Or(safetext.First(names, 5, ", "), "no test left")
 		}
 	}
-	c.items(shown)
 	if t := TestsOf(s); t != nil && t.Now != nil {
-		c.fact("tests", "%s", t)
+		k.add("tests", "%s", t)
 	}
 	if ran := gatesRan(s); len(ran) > 0 {
-		c.fact("gates", "%s", strings.Join(ran, ", "))
+		k.add("gates", "%s", strings.Join(ran, ", "))
 	}
 	if proof != nil && proof.Verdict == session.Pass {
-		c.fact("clean", "%s", proof.Reason)
+		k.add("clean", "%s", proof.Reason)
 	}
-	if beware := c.of.Beware; len(beware) > 0 {
-		c.fact("beware", "%s", strings.Join(beware, "; "))
+	if len(d.Beware) > 0 {
+		k.add("beware", "%s", strings.Join(d.Beware, "; "))
 	}
+}
+
+// Shown returns the tests of the laps that ended, by lap. Of completed work with a checklist it leaves out tests that
+// do not exist any more.
+func (j *Session) Shown() map[int][]session.TestID {
+	shown := map[int][]session.TestID{}
+	for _, cp := range j.Of.Way() {
+		if len(cp.Targets) > 0 && cp.Next != workflows.Done && cp.NextLap == cp.Lap {
+			names := []session.TestID{}
+			for _, t := range cp.Targets {
+				if j.ran(t) {
+					names = append(names, ShortTest(t))
+				}
+			}
+			shown[cp.Lap] = names
+		}
+	}
+	return shown
 }
 
 // ran reports whether a test is in the newest evidence. Without evidence it returns true.
@@ -182,8 +220,8 @@ func (j *Session) ran(t session.TestID) bool {
 	return len(j.Evidence.Gates) == 0
 }
 
-// shortTest returns the name of a Go test without its package. It returns other names unchanged.
-func shortTest(id session.TestID) session.TestID {
+// ShortTest returns the name of a Go test without its package. It returns other names unchanged.
+func ShortTest(id session.TestID) session.TestID {
 	return id[strings.LastIndex(string(id), ".Test")+1:]
 }
 

@@ -36,7 +36,7 @@ func (c *Screen) Tell(j *Story) {
 	}
 	if j.Items > 0 && (s.Status != session.StatusCompleted || !told) {
 		c.Out("items: %d of %d done", j.ItemsDone, j.Items)
-		r.items(nil)
+		r.items(map[int]string{})
 	}
 	if j.Failed != nil {
 		c.Out("  the newest run ended with an error: %s", j.Failed.Error)
@@ -132,9 +132,12 @@ func runDid(r *LastRun, laps bool) string {
 }
 
 // items prints the state of each item of the checklist. `shown` maps an item's number to the tests that show that it is
-// done.
+// done; nil: it prints nothing.
 func (c report) items(shown map[int]string) {
 	d := c.of
+	if shown == nil {
+		return
+	}
 	room := 200
 	if c.Width > 0 {
 		room = max(32, c.Width-40)

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wfs-dev/wfs/internal/safetext"
+)
+
+// Mark is a line by which a file is known to be a report.
+const Mark = "<!-- written by wfs report -->\n"
+
+// Markdown returns a report as Markdown, as GitHub and GitLab read it.
+func (r *Report) Markdown() string {
+	var b strings.Builder
+	b.WriteString(Mark)
+	for _, x := range r.blocks(false) {
+		switch {
+		case x.Drawing != "":
+			continue
+		case x.Level > 0:
+			fmt.Fprintf(&b, "\n%s %s\n", strings.Repeat("#", x.Level), x.Line.markdown())
+		case x.Head != nil:
+			fmt.Fprintf(&b, "\n| %s |\n|%s\n", strings.Join(x.Head, " | "), strings.Repeat(" --- |", len(x.Head)))
+			for _, row := range x.Rows {
+				for _, cell := range row.Cells {
+					b.WriteString("| " + cell.markdown() + " ")
+				}
+				b.WriteString("|\n")
+			}
+		case x.Rows != nil:
+			b.WriteString("\n")
+			for _, row := range x.Rows {
+				label, text := row.Cells[0].markdown(), row.Cells[1].markdown()
+				if label != "" {
+					b.WriteString("- **" + label + ":** " + text + "\n")
+				} else { // continues the one above
+					b.WriteString("  - " + begun(text) + "\n")
+				}
+			}
+		case x.List != nil:
+			b.WriteString("\n")
+			for _, l := range x.List {
+				b.WriteString("- " + begun(l.markdown()) + "\n")
+			}
+		case x.Code != "":
+			b.WriteString("\n" + fenced("diff", x.Code))
+		default:
+			b.WriteString("\n" + begun(x.Line.markdown()) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (l Line) markdown() string {
+	var b strings.Builder
+	for _, t := range l {
+		b.WriteString(t.markdown())
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// markdown escapes a text. Code is written as such if it is a plain word for every reader of Markdown.
+func (t Text) markdown() string {
+	words := t.Plain()
+	text := escape(words)
+	switch {
+	case words == "":
+	case t.IsCode() && !strings.ContainsAny(words, "`|") && words == strings.TrimSpace(words):
+		text = "`" + words + "`"
+	case t.Kind == "strong" || strings.HasPrefix(t.Kind, "badge"):
+		text = "**" + strings.TrimSpace(text) + "**"
+	}
+	return text
+}
+
+// beginning matches what makes a block of a line: a heading, a list, a quote, a rule.
+var beginning = regexp.MustCompile(`^(\d*)([-#+=.)])`)
+
+// begun returns a line of Markdown that begins no block.
+func begun(l string) string { return beginning.ReplaceAllString(l, `$1\$2`) }
+
+// joint separates what Markdown readers would otherwise make a link or notify people of: an address, a mention, the
+// number of an issue.
+const joint = "\u200b"
+
+// escape returns plain text as Markdown that displays as that text.
+func escape(s string) string {
+	var b strings.Builder
+	runes := []rune(s)
+	at := func(i int) rune {
+		if i < 0 || i >= len(runes) {
+			return ' '
+		}
+		return runes[i]
+	}
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for i, r := range runes {
+		switch {
+		case r == '|': // not \|, because a \ before it would make that another cell
+			b.WriteString("&#124;")
+			continue
+		case strings.ContainsRune("\\`*[]<>~", r),
+			r == '_' && !(word(at(i-1)) && word(at(i+1))),
+			r == '&' && (at(i+1) == '#' || word(at(i+1))),
+			r == '$' && !unicode.IsDigit(at(i+1)):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		switch {
+		case r == '@' && word(at(i+1)), r == ':' && at(i+1) == '/' && at(i+2) == '/', r == '#' && word(at(i+1)), r == '!' && unicode.IsDigit(at(i+1)),
+			(r == 'w' || r == 'W') && at(i+1) == '.':
+			b.WriteString(joint)
+		}
+	}
+	return b.String()
+}
+
+// fenced returns lines as a block of code. Its fence is longer than any in the lines.
+func fenced(language, text string) string {
+	longest, run := 2, 0
+	for _, r := range text {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	text = strings.TrimRight(safetext.Strip(strings.ToValidUTF8(text, string(utf8.RuneError))), "\n")
+	return fence + language + "\n" + text + "\n" + fence + "\n"
+}
