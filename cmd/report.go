@@ -14,6 +14,7 @@ import (
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/report"
+	"github.com/wfs-dev/wfs/cmd/internal/sidebyside"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -111,6 +112,7 @@ func (a *reportVerb) run(ctx context.Context, args []string) error {
 	if err := durable.WriteFile(file, b.Bytes(), 0o644); err != nil {
 		return err
 	}
+	a.noteInTree(ctx, file)
 	if a.json {
 		return a.answer(writtenJSON{jsonVersion, file, a.format, b.Len(), ids})
 	}
@@ -179,12 +181,23 @@ func (a *reportVerb) mayWrite(file string) error {
 	return usage("wfs report -o ANOTHER-FILE", "%s already exists and is not a report of wfs; --force overwrites it", file)
 }
 
+// noteInTree warns of a report in the work tree that the next checkpoint would take for a part of the work.
+func (a *reportVerb) noteInTree(ctx context.Context, file string) {
+	rel, err := filepath.Rel(a.Repo.Root(), file)
+	if err != nil || !filepath.IsLocal(rel) {
+		return
+	}
+	if ignored, err := a.Repo.Ignores(ctx, []string{filepath.ToSlash(rel)}); err == nil && !ignored[filepath.ToSlash(rel)] {
+		a.note("git does not ignore it: the next checkpoint here will have it")
+	}
+}
+
 // read reads the sessions. Of several sessions, one that cannot be read is named in the report.
 func (a *reportVerb) read(ctx context.Context, ids []session.ID) (*report.Report, error) {
 	r := &report.Report{Version: jsonVersion, At: a.env.Now().UTC(), WFS: Version, Sessions: []report.Session{},
 		Unreadable: map[string]string{}}
 	for _, id := range ids {
-		in, err := a.input(ctx, id)
+		in, err := a.input(ctx, id, len(ids) == 1)
 		switch {
 		case err == nil:
 			r.Add(report.Of(in))
@@ -202,8 +215,9 @@ func (a *reportVerb) read(ctx context.Context, ids []session.ID) (*report.Report
 	return r, nil
 }
 
-// input reads what a report says of a session. The work tree and this machine are left out: the file is for others.
-func (a *reportVerb) input(ctx context.Context, id session.ID) (in report.Input, err error) {
+// input reads what a report says of a session, which may be alone in it. The work tree and this machine are left out:
+// the file is for others.
+func (a *reportVerb) input(ctx context.Context, id session.ID, alone bool) (in report.Input, err error) {
 	v, err := a.View(ctx, id)
 	if err != nil {
 		return in, err
@@ -234,10 +248,34 @@ func (a *reportVerb) input(ctx context.Context, id session.ID) (in report.Input,
 	if in.Lines, err = a.Repo.Lines(ctx, report.Pairs(s, base)...); err != nil {
 		return in, err
 	}
-	var diff bytes.Buffer
-	if c := s.At(s.Current); c != nil {
-		err = a.Repo.DiffTo(ctx, string(s.Base), string(c.Code), object.DiffOptions{}, &diff)
+	if c := s.At(s.Current); c != nil && alone && !(a.json && a.file == "") {
+		err = a.changes(ctx, &in, s.Base, c.Code)
 	}
-	in.Diff = diff.String()
 	return in, err
+}
+
+// changes adds the difference between two commits, as the format needs it.
+func (a *reportVerb) changes(ctx context.Context, in *report.Input, from, to session.Commit) error {
+	if a.format == formatMarkdown {
+		patch := &beginning{most: report.MostDiff + 1}
+		err := a.Repo.DiffTo(ctx, string(from), string(to), object.DiffOptions{}, patch)
+		in.Diff = patch.String()
+		return err
+	}
+	d, err := sidebyside.Read(ctx, a.Repo.Objects, string(from), string(to), aroundChanges, "wfs diff "+string(in.Story.ID))
+	if err == nil {
+		in.Beside, err = d.HTML()
+	}
+	return err
+}
+
+// beginning keeps the first bytes that are written to it.
+type beginning struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	_, err := b.Buffer.Write(p[:min(len(p), b.most-b.Len())])
+	return len(p), err
 }

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/wfs-dev/wfs/cmd/internal/sidebyside"
 	"github.com/wfs-dev/wfs/cmd/internal/style"
 )
 
@@ -26,7 +27,7 @@ func (r *Report) HTML(w io.Writer) error {
 	if len(r.Sessions) == 1 {
 		title = Text{Words: r.Sessions[0].Session.Of.Headline()}.Plain()
 	}
-	sheet := style.Sheet + ownSheet
+	sheet := style.Sheet + sidebyside.Style + ownSheet
 	sum := sha256.Sum256([]byte(sheet))
 	return pageTemplate.Execute(w, map[string]any{"Mark": template.HTML(Mark), "Title": title, "Sheet": template.CSS(sheet),
 		"Policy": "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +

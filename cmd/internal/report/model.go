@@ -7,6 +7,7 @@ package report
 
 import (
 	"cmp"
+	"html/template"
 	"slices"
 	"time"
 
@@ -59,7 +60,8 @@ type Session struct {
 	Commit      session.Commit      `json:"commit,omitempty"` // of the current checkpoint
 	Files       []session.FileLines `json:"files"`            // changed from the base to it
 
-	diff   string // from the base to the current checkpoint
+	diff   string
+	beside template.HTML
 	tries  map[int64]*try
 	counts []stats.Stat
 }
@@ -94,7 +96,10 @@ type Input struct {
 	Closing present.Closing
 	Events  []session.Event
 	Lines   [][]session.FileLines // of Pairs
-	Diff    string                // from the base to the current checkpoint; may be cut
+	// the changes from the base to the current checkpoint, of a report about this session alone: as a patch, of which
+	// the first MostDiff bytes are written, and as HTML
+	Diff   string
+	Beside template.HTML
 }
 
 // Pairs returns the trees between which the changed files are needed: from the base to the current checkpoint, then
@@ -126,7 +131,7 @@ func Of(in Input) Session {
 	facts := views.Facts(s, in.Events)
 	r := Session{Session: in.Story, Stands: in.Closing.Head.String(), Says: in.Closing.Rows, Tampered: s.TamperedOn(),
 		Metrics: views.Measure(facts), Errors: views.Errors(facts), Timeline: views.Timeline(facts),
-		diff: in.Diff, tries: map[int64]*try{}, counts: stats.Of(in.Events)}
+		diff: in.Diff, beside: in.Beside, tries: map[int64]*try{}, counts: stats.Of(in.Events)}
 	r.Tools, r.Patterns = views.UseOfTools(r.Metrics.Attempts), views.Patterns(r.Metrics.Attempts)
 	r.Shares = r.Metrics.Shares()
 	if len(in.Lines) > 0 {

@@ -18,12 +18,14 @@ import (
 const (
 	mostParts   = 50 // sessions with a part of their own
 	mostItems   = 200
-	mostEntries = 200     // of a time line
-	fewEntries  = 40      // of a time line, if there are several sessions
-	mostFiles   = 200     // in a table
-	mostDiff    = 200_000 // bytes
+	mostEntries = 200 // of a time line
+	fewEntries  = 40  // of a time line, if there are several sessions
+	mostFiles   = 200 // in a table
 	mostOfList  = 30
 )
+
+// MostDiff is the maximum size of a patch in Markdown, in bytes. GitHub takes comments of 65,536 characters.
+const MostDiff = 40_000
 
 // blocks returns the whole report. The drawings are for HTML only.
 func (r *Report) blocks(drawn bool) []Block {
@@ -109,7 +111,10 @@ func (d *document) session(x *Session, level int) {
 		d.table("", nil, rows)
 	}
 	part("Evidence")
-	d.evidence(x)
+	n := len(d.blocks)
+	if d.evidence(x); len(d.blocks) == n {
+		d.say("Nothing was judged yet.")
+	}
 	part("Numbers")
 	d.numbers(x)
 	part("What happened")
@@ -488,6 +493,10 @@ func (d *document) changes(x *Session) {
 		d.say("No file was changed.")
 		return
 	}
+	if d.drawn && x.beside != "" { // it has its own sums
+		d.blocks = append(d.blocks, Block{Drawing: x.beside})
+		return
+	}
 	added, removed := 0, 0
 	var rows []Row
 	for _, f := range x.Files {
@@ -504,13 +513,13 @@ func (d *document) changes(x *Session) {
 		return
 	}
 	text := x.diff
-	if len(text) > mostDiff {
-		text = text[:strings.LastIndexByte(text[:mostDiff], '\n')+1]
+	if len(text) > MostDiff {
+		text = text[:strings.LastIndexByte(text[:MostDiff], '\n')+1]
 	}
 	if text != "" {
 		d.blocks = append(d.blocks, Block{Code: text})
 	}
 	if len(text) < len(x.diff) {
-		d.say("The rest of the difference is left out here: ", code("wfs diff "+string(s.ID)))
+		d.say("The rest of the changes is left out here: ", code("wfs diff "+string(s.ID)))
 	}
 }
