@@ -92,6 +92,7 @@ var floors = map[string][]string{
 	"cmd":                       {"*"},
 	"cmd/internal/mcpserver":    {"internal/proc", "internal/safetext"},
 	"cmd/internal/present":      {"cmd/internal/present/ways", "session", "workflows/measure", "engine", "engine/*", "gitstate", "gitstate/*", "workflows", "internal/*"},
+	"cmd/internal/board":        {"cmd/internal/present", "session", "internal/safetext"},
 	"cmd/internal/present/ways": {"session"},
 	"cmd/internal/present/live": {"cmd/internal/present", "session", "engine", "engine/*", "workflows", "internal/*"},
 	"cmd/internal/sidebyside":   {"gitstate/object", "internal/safetext", "internal/source"},

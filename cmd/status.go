@@ -14,7 +14,8 @@ import (
 // statusVerb is `wfs status`, and also `wfs` without a command.
 type statusVerb struct {
 	*app
-	seen bool // record that the user has seen the changes outside
+	seen  bool // record that the user has seen the changes outside
+	short bool // one short line
 }
 
 func (a *statusVerb) command() *cobra.Command {
@@ -24,12 +25,16 @@ func (a *statusVerb) command() *cobra.Command {
 of the current one. It writes nothing and takes no lock.
 
 Changes outside the session during a run (branches, pushes, git settings, .wfs) are shown until they are
-reverted, or until you confirm with --seen.`,
-		Example: "  wfs status\n  wfs status csv-export --json",
+reverted, or until you confirm with --seen.
+
+--short prints one line for a shell's prompt: the session, its phase, the number of the attempt in progress, and
+its status. It prints nothing if no session is current, and is fast: it starts no git.`,
+		Example: "  wfs status\n  wfs status csv-export --json\n  wfs status --short",
 		Args:    upTo(1),
 		RunE:    with(a.run),
 	}
 	c.Flags().BoolVar(&a.seen, "seen", false, "record that you have seen what changed outside of the session")
+	c.Flags().BoolVar(&a.short, "short", false, "one line for a prompt; nothing if no session is current")
 	return c
 }
 
@@ -41,6 +46,9 @@ func first(args []string) string {
 }
 
 func (a *statusVerb) run(ctx context.Context, args []string) error {
+	if a.short {
+		return a.sayShort(ctx, first(args))
+	}
 	if a.seen {
 		if err := a.sawAll(ctx, first(args)); err != nil {
 			return err

@@ -17,21 +17,31 @@ type watchVerb struct {
 	*app
 	tells verbosity
 	wait  bool // wait for the next run
+	all   bool // all sessions
 }
 
 func (a *watchVerb) command() *cobra.Command {
 	c := &cobra.Command{
-		Use: "watch [SESSION]", Short: "watch the run in progress until it ends",
-		Long: `Watch shows the run in progress of a session as its own terminal does, until it ends, and exits with
-the exit code of that run. Ctrl-C stops watching; the run continues. Without a run in progress it prints where
-the session stands and what to type next, and exits 0; with --wait it waits for the next run. --json prints the
-same stream as wfs run --json. It writes nothing and takes no lock.`,
-		Example: "  wfs run --detach && wfs watch\n  wfs watch csv-export --wait\n  wfs watch csv-export --json | jq -r .kind",
+		Use: "watch [SESSION]", Short: "a board of all sessions, or the run of one until it ends",
+		Long: `Without a session, watch shows a board of all sessions at a terminal: what each of them does, and what it waits
+for. Enter watches the run of the selected one, other keys approve, reject, stop and so on; ? names them. Where no
+board can be drawn (in a pipe, with --json, TERM=dumb or ACCESSIBLE=1), watch without a session means the current
+session. With --all, or if no session is current, it prints one line for each session, and a line whenever one
+changes, until no run is in progress.
+
+With a session, watch shows the run in progress as its own terminal does, until it ends, and exits with the exit
+code of that run. Ctrl-C stops watching; the run continues. Without a run in progress it prints where the session
+stands and what to type next, and exits 0; with --wait it waits for the next run. --json prints the same stream
+as wfs run --json. --wait, --quiet and --verbose without a session are about the current one, too.
+
+It writes nothing and takes no lock.`,
+		Example: "  wfs watch\n  wfs run --detach && wfs watch csv-export\n  wfs watch csv-export --wait\n  wfs watch csv-export --json | jq -r .kind\n  wfs watch --all --json",
 		Args:    upTo(1),
 		RunE:    with(a.run),
 	}
 	a.tells.flags(c.Flags())
-	c.Flags().BoolVar(&a.wait, "wait", false, "wait for a run to start")
+	c.Flags().BoolVar(&a.wait, "wait", false, "wait for a run to start; with --all: do not end")
+	c.Flags().BoolVar(&a.all, "all", false, "all sessions of the repository")
 	return c
 }
 
@@ -39,6 +49,14 @@ func (a *watchVerb) run(ctx context.Context, args []string) error {
 	much, err := a.tells.how()
 	if err != nil {
 		return err
+	}
+	if a.all && (len(args) > 0 || much != live.Ordinary) {
+		return usage("wfs watch --help", "--all goes without a session, --quiet and --verbose")
+	}
+	if len(args) == 0 {
+		if done, err := a.watchAll(ctx, much); done || err != nil {
+			return err
+		}
 	}
 	id, err := a.OpenNamed(ctx, first(args))
 	if err != nil {

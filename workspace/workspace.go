@@ -38,6 +38,8 @@ type Front struct {
 type Workspace struct {
 	Env   *system.Env
 	Front Front
+	// Directly means that Open reads files, see gitcmd.Options.
+	Directly bool
 
 	Repo   *gitstate.Repo
 	Clone  *registry.Clone
@@ -95,7 +97,7 @@ func (w *Workspace) open(ctx context.Context, write bool) error {
 
 // RepoAt opens the repository that contains a directory.
 func (w *Workspace) RepoAt(ctx context.Context, dir string, write bool) (*gitstate.Repo, error) {
-	return gitstate.Open(ctx, gitcmd.Options{Dir: dir, Env: w.Env.Environ, Write: write,
+	return gitstate.Open(ctx, gitcmd.Options{Dir: dir, Env: w.Env.Environ, Write: write, Directly: w.Directly,
 		Waits: func(why string) { w.Front.Note("%s", why) }})
 }
 

@@ -20,12 +20,20 @@ type Options struct {
 	// Write means that the command is going to write. Then the first git process of Open also returns the settings that
 	// writing commands need.
 	Write bool
+	// Directly means that files are read instead of asking git, as far as possible. It is for commands that must be fast
+	// and only read: unlike git it does not check who owns the repository.
+	Directly bool
 	// Waits is called with the reason when the command waits for another wfs process. It may be nil.
 	Waits func(why string)
 }
 
-// Open finds the work tree that contains a directory, with one git process.
+// Open finds the work tree that contains a directory, with one git process at most.
 func Open(ctx context.Context, o Options) (*Git, error) {
+	if o.Directly {
+		if r, known, err := openDirectly(o); known {
+			return r, err
+		}
+	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/gitstate/gitcmd"
+	"github.com/wfs-dev/wfs/internal/durable"
 	"github.com/wfs-dev/wfs/session"
 )
 
@@ -94,6 +95,18 @@ func (r *Refs) Sessions(ctx context.Context) (map[session.ID]session.Commit, err
 		tips[LedgerOf(name)] = tip
 	}
 	return tips, err
+}
+
+// Stamp returns a text that changes when a session's ledger moves. For the id "", it changes when Sessions may find other
+// sessions, or may find ledgers that are not files elsewhere. Stamp opens no file.
+func (r *Refs) Stamp(id session.ID) (stamp string) {
+	if id != "" {
+		return durable.Stamp(r.refPath(LedgerRef(id)))
+	}
+	for _, name := range []string{"refs/wfs", "packed-refs", "reftable/tables.list"} {
+		stamp += durable.Stamp(filepath.Join(r.Git.CommonDir, name))
+	}
+	return stamp
 }
 
 // LedgerOf returns the session to which a ledger's ref belongs. It returns "" for other refs and for invalid session

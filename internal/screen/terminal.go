@@ -3,6 +3,7 @@ package screen
 import (
 	"os"
 	"os/signal"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,20 +18,54 @@ func Foreground(f *os.File) bool {
 // typed input stays there for the next process that reads it, and Ctrl-C and similar keys still work. `restore`
 // displays typed characters again; it may be called more than once.
 func Mute(f *os.File) (restore func()) {
+	return changed(f, func(t *unix.Termios) { t.Lflag &^= unix.ECHO })
+}
+
+// changed changes the settings of a terminal until `restore` is called.
+func changed(f *os.File, change func(*unix.Termios)) (restore func()) {
 	fd := int(f.Fd())
 	old, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil || !Foreground(f) { // the system would stop a background process that changes the terminal
 		return func() {}
 	}
-	muted := *old
-	muted.Lflag &^= unix.ECHO
-	if unix.IoctlSetTermios(fd, setTermios, &muted) != nil {
+	now := *old
+	change(&now)
+	if unix.IoctlSetTermios(fd, setTermios, &now) != nil {
 		return func() {}
 	}
 	return func() {
 		if Foreground(f) {
 			_ = unix.IoctlSetTermios(fd, setTermios, old)
 		}
+	}
+}
+
+// Mode is a setting of a terminal, such as Mute, that is turned on and off.
+type Mode struct {
+	File *os.File // nil: no terminal; then nothing is done
+	Set  func(*os.File) (restore func())
+
+	mu      sync.Mutex
+	restore func()
+}
+
+// On turns the setting on.
+func (m *Mode) On() {
+	m.Off() // else Off would later restore the setting itself
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.File != nil {
+		m.restore = m.Set(m.File)
+	}
+}
+
+// Off restores what was before.
+func (m *Mode) Off() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.restore != nil {
+		m.restore()
+		m.restore = nil
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // Screen is a terminal screen that understands the sequences that wfs writes: characters of one column, line breaks,
-// moving the cursor up, erasing to the end of the line and of the screen, colours and private modes. It ignores colours
-// and private modes. It shows any other sequence as text in brackets, so that a test notices it. It keeps the lines
-// that scroll off at the top.
+// moving the cursor up and to a position, erasing to the end of the line and of the screen, the alternate screen,
+// colours and private modes. It ignores colours and other private modes. It shows any other sequence as text in
+// brackets, so that a test notices it. It keeps the lines that scroll off at the top.
 type Screen struct {
 	mu            sync.Mutex
 	columns, rows int
@@ -21,6 +21,14 @@ type Screen struct {
 	lines         [][]rune
 	x, y          int
 	rest          []byte // beginning of a sequence or character that is incomplete
+	normal        *saved // the normal screen while the alternate one is shown
+}
+
+// saved is the state of a screen that comes back.
+type saved struct {
+	above []string
+	lines [][]rune
+	x, y  int
 }
 
 // New returns an empty screen.
@@ -90,6 +98,18 @@ func (s *Screen) sequence(data []byte) int {
 		n, err = 1, nil
 	}
 	switch {
+	case words == "?1049" && data[end] == 'h':
+		s.normal = &saved{s.above, s.lines, s.x, s.y}
+		s.above, s.lines = nil, make([][]rune, s.rows)
+	case words == "?1049" && data[end] == 'l' && s.normal != nil:
+		s.above, s.lines, s.x, s.y, s.normal = s.normal.above, s.normal.lines, s.normal.x, s.normal.y, nil
+	case data[end] == 'H':
+		s.y, s.x = 0, 0
+		if row, column, found := strings.Cut(words, ";"); found {
+			y, _ := strconv.Atoi(row)
+			x, _ := strconv.Atoi(column)
+			s.y, s.x = min(max(y, 1), s.rows)-1, min(max(x, 1), s.columns)-1
+		}
 	case data[end] == 'm', strings.HasPrefix(words, "?") && (data[end] == 'h' || data[end] == 'l'):
 	case data[end] == 'A' && err == nil:
 		s.y = max(0, s.y-n)

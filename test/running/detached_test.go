@@ -254,7 +254,8 @@ func TestDetachedRefused(t *testing.T) {
 	p.exits(exitError, []string{"wfs", "run", "one", "--detach"}, "is not checked out in this work tree", "hint: wfs resume one")
 	p.exits(exitError, []string{"wfs", "run", "one", "--detach", "--json"}, `"error":"`, "is not checked out")
 	p.exits(exitUsage, []string{"wfs", "run", "--detach"}, "no session is current")
-	p.exits(exitUsage, []string{"wfs", "watch"}, "no session is current")
+	p.exits(exitUsage, []string{"wfs", "watch", "--wait"}, "no session is current")
+	p.exits(exitOK, []string{"wfs", "watch"}, "one  created")
 	p.exits(exitUsage, []string{"wfs", "note"}, "a note needs a text")
 	p.exits(exitUsage, []string{"wfs", "note", "x", "nope"}, `no session "nope"`)
 }

@@ -33,17 +33,7 @@ func (c *Screen) List(list []Session) {
 		case s.Worktree != "":
 			mark = "+"
 		}
-		at := string(s.Phase)
-		switch {
-		case s.Items > 0 && s.Phase == workflows.Done:
-			at = fmt.Sprintf("%d/%d", s.ItemsDone, s.Items)
-		case s.Status == session.StatusCompleted || s.Status.Final() || s.Status == Unreadable:
-			at = "-"
-		case s.Items > 0 && s.Lap > 0 && s.Lap <= s.Items:
-			at = fmt.Sprintf("%s %d/%d", s.Phase, s.Lap, s.Items)
-		case s.Items == 0 && s.Lap > 0:
-			at = fmt.Sprintf("%s lap %d", s.Phase, s.Lap)
-		}
+		at := s.At()
 		goal := cmp.Or(s.Title, s.Goal)
 		if s.Status == Unreadable {
 			goal = s.Why
@@ -61,6 +51,22 @@ func (c *Screen) List(list []Session) {
 			goal})
 	}
 	c.Table(rows)
+}
+
+// At says in which phase and in which lap or item a session is, such as "GREEN 2/5". Of work that is done it says how many
+// items are done.
+func (s *Session) At() string {
+	switch {
+	case s.Items > 0 && s.Phase == workflows.Done:
+		return fmt.Sprintf("%d/%d", s.ItemsDone, s.Items)
+	case s.Status == session.StatusCompleted || s.Status.Final() || s.Status == Unreadable:
+		return "-"
+	case s.Items > 0 && s.Lap > 0 && s.Lap <= s.Items:
+		return fmt.Sprintf("%s %d/%d", s.Phase, s.Lap, s.Items)
+	case s.Items == 0 && s.Lap > 0:
+		return fmt.Sprintf("%s lap %d", s.Phase, s.Lap)
+	}
+	return string(s.Phase)
 }
 
 // BecameText says where a session's work ended up, such as "merged into main".

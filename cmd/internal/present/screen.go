@@ -66,6 +66,12 @@ func (s *Screen) Colours(tty bool) bool {
 	return tty && s.Getenv("TERM") != "dumb" && s.Getenv("CLICOLOR") != "0"
 }
 
+// Draws reports whether the user's terminal can update lines in place, and the user does not mind.
+func Draws(getenv func(name string) string) bool {
+	term, accessible := getenv("TERM"), getenv("ACCESSIBLE")
+	return term != "dumb" && term != "" && (accessible == "" || accessible == "0" || accessible == "false")
+}
+
 // Out prints the answer of a command on standard output. All text from an agent, a repository or a state file goes
 // through here, so that control sequences never reach a terminal.
 func (s *Screen) Out(format string, args ...any) { s.OutAt(0, format, args...) }

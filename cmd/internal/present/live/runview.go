@@ -153,37 +153,50 @@ func (s *viewing) stands(now *session.Session) {
 
 // agent updates the data after an agent event.
 func (s *viewing) agent(e agents.Event, at time.Time) {
-	does := ""
 	switch e.Kind {
 	case agents.Started:
 		s.model = cmp.Or(e.Model, s.model)
-		does = "is working"
 	case agents.Text:
 		if text := present.AgentText(e, false); text != "" {
-			s.said, does = text, "is thinking"
+			s.said = text
 		}
-	case agents.Thinking:
-		does = "is thinking"
 	case agents.ToolCall:
 		s.tools++
-		does = toolText(e.Tool)
-	case agents.ToolResult:
-		does = "is thinking (after " + cmp.Or(e.Tool.Name, "a tool") + ")"
 	case agents.Denial:
 		s.denials++
-		does = "was refused " + present.ToolName(e.Tool)
 	case agents.Usage:
 		s.spent = e.Spent
 	case agents.Limit:
 		s.limit = e.Limited
-	case agents.Compaction, agents.Retry, agents.Taken:
-		does = present.AgentText(e, false)
-	case agents.Result:
-		does = "has finished"
 	}
-	if does != "" {
+	if does := Does(e); does != "" {
 		s.does(who(s.plan)+" "+does, at)
 	}
+}
+
+// Does returns what the agent does after an event of it, such as "is thinking". It returns "" if that has not changed.
+func Does(e agents.Event) string {
+	switch e.Kind {
+	case agents.Started:
+		return "is working"
+	case agents.Text:
+		if present.AgentText(e, false) != "" {
+			return "is thinking"
+		}
+	case agents.Thinking:
+		return "is thinking"
+	case agents.ToolCall:
+		return toolText(e.Tool)
+	case agents.ToolResult:
+		return "is thinking (after " + cmp.Or(e.Tool.Name, "a tool") + ")"
+	case agents.Denial:
+		return "was refused " + present.ToolName(e.Tool)
+	case agents.Compaction, agents.Retry, agents.Taken:
+		return present.AgentText(e, false)
+	case agents.Result:
+		return "has finished"
+	}
+	return ""
 }
 
 // lines renders the live view for a terminal of `columns` columns.

@@ -34,9 +34,7 @@ const (
 // End, everything that s prints appears above the view. `lines` renders the view for a terminal of so many columns.
 func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	tty, ok := s.Stderr.(*os.File)
-	if accessible := s.Getenv("ACCESSIBLE"); !ok || s.JSON || !s.StderrTTY || s.Getenv("TERM") == "dumb" ||
-		s.Getenv("TERM") == "" ||
-		accessible != "" && accessible != "0" && accessible != "false" {
+	if !ok || s.JSON || !s.StderrTTY || !present.Draws(s.Getenv) {
 		return nil
 	}
 	size := func() (columns, rows int) {
@@ -55,12 +53,12 @@ func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 		}
 		return frame
 	})
-	echo := &echo{}
+	muted := &screen.Mode{Set: screen.Mute} // typed characters would disturb the view
 	if in, ok := s.Stdin.(*os.File); ok && s.StdinTTY {
-		echo.terminal = in
+		muted.File = in
 	}
-	leave, back := func() { v.block.Hide(); echo.on() }, func() { echo.off(); v.block.Show() }
-	echo.off()
+	leave, back := func() { v.block.Hide(); muted.Off() }, func() { muted.On(); v.block.Show() }
+	muted.On()
 	endStop := screen.OnStop(leave, back)
 	out, errors := s.Stdout, s.Stderr
 	s.Stderr = v.block
@@ -79,31 +77,6 @@ func Show(s *present.Screen, lines func(columns int) []present.Styled) *View {
 	})
 	s.AtExit(leave)
 	return v
-}
-
-// echo turns the terminal's echo off while a view is shown, because typed characters would disturb the view.
-type echo struct {
-	terminal *os.File // nil: not a terminal
-	mu       sync.Mutex
-	restore  func()
-}
-
-func (e *echo) on() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.restore != nil {
-		e.restore()
-		e.restore = nil
-	}
-}
-
-func (e *echo) off() {
-	e.on() // else restore would save the muted state
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.terminal != nil {
-		e.restore = screen.Mute(e.terminal)
-	}
 }
 
 // draw redraws the view when its data changes, and every second, until `done` is closed.
