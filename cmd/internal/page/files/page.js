@@ -15,15 +15,21 @@ async function refresh() {
     const text = await answer.text();
     if (!answer.ok) { state.textContent = "This is gone, or wfs ui was restarted."; return; }
     const fresh = new DOMParser().parseFromString(text, "text/html");
-    const at = items().indexOf(document.querySelector(".here"));
+    const here = document.querySelector(".here"), focused = document.activeElement;
     for (const part of document.querySelectorAll("[data-live]")) {
       const now = fresh.getElementById(part.id);
       if (!now || part.innerHTML === now.innerHTML || part.contains(document.activeElement) && typing(document.activeElement)) continue;
-      if ([...part.querySelectorAll("textarea")].some((t) => t.value)) continue;
+      if ([...part.querySelectorAll("textarea, input[type=checkbox]")].some((t) => t.type === "checkbox" ? t.checked : t.value)) continue;
+      const open = [...part.querySelectorAll("details")].map((d) => d.open);
       part.innerHTML = now.innerHTML;
+      part.querySelectorAll("details").forEach((d, i) => { if (open[i]) d.open = true; });
     }
-    if (at >= 0) mark(at, false);
     filter();
+    if (here && !here.isConnected) mark(items().findIndex((e) => nameOf(e) === nameOf(here)), false);
+    if (!focused.isConnected) {
+      const same = [...document.querySelectorAll(focused.tagName)].find((e) => nameOf(e) === nameOf(focused));
+      if (same) same.focus({ preventScroll: true });
+    }
   } finally {
     loading = false;
     if (again) { again = false; refresh(); }
@@ -42,6 +48,12 @@ if (watch) {
 function typing(e) { return e && e.matches("input:not([type=checkbox]), textarea, select"); }
 
 function items() { return [...document.querySelectorAll("[data-item], .sbs > details")].filter((e) => e.offsetParent !== null); }
+
+// nameOf finds an element again that a refresh has made anew: by the address or text of its first link.
+function nameOf(e) {
+  const link = e.matches("a") ? e : e.querySelector("a");
+  return link ? link.getAttribute("href") : e.textContent;
+}
 
 function mark(n, move) {
   const all = items();
