@@ -105,6 +105,7 @@ var floors = map[string][]string{
 	"bench":                     {"*"},
 	// Includes their tests: they use only the binary.
 	"test/agents":  {"internal/testkit"},
+	"test/browser": {"internal/testkit"},
 	"test/corpus":  {"internal/testkit"},
 	"test/judge":   {"internal/testkit"},
 	"test/model":   {"internal/testkit", "internal/faults"},
