@@ -10,7 +10,7 @@ import (
 // check looks up the agent's card by the name in `use`. It reports a mapping that names more than one agent, and keys
 // that do not apply to the agent.
 func (a *Agent) check(r *reader, at string) {
-	chosen := slices.DeleteFunc(slices.Clone(agentObject.either), func(key string) bool { return !r.has(at, key) })
+	chosen := slices.DeleteFunc(slices.Clone(objects().agent.either), func(key string) bool { return !r.has(at, key) })
 	uses := r.has(at, "use")
 	if a.Card = r.cards[a.Use]; a.Card == nil && uses && a.Use != "" {
 		r.fail(at+".use", ": there is no agent %s (%s)\nwfs agent list", quote(a.Use), spelling.Alternatives(a.Use, r.cards.Names()))
@@ -25,7 +25,7 @@ func (a *Agent) check(r *reader, at string) {
 
 // checkWords reports keys that need a card, if the agent has none, and keys that this agent's card does not support.
 func (a *Agent) checkWords(r *reader, at string, uses bool) {
-	for _, key := range agentObject.with {
+	for _, key := range objects().agent.with {
 		switch {
 		case !r.has(at, key):
 		case !uses:

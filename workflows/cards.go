@@ -29,12 +29,12 @@ func BuiltinCards() Cards {
 func (cs Cards) Names() []string { return slices.Sorted(maps.Keys(cs)) }
 
 // CardSchema returns the JSON Schema (draft-07) of agent cards. It is as strict as ConfigSchema.
-func CardSchema() []byte { return writeSchema(cardObject, CardSchemaFile, "wfs agent") }
+func CardSchema() []byte { return writeSchema(objects().card, CardSchemaFile, "wfs agent") }
 
 // ParseCard reads and checks the text of an agent card. `file` is its name in findings, and must match the card's name.
 // All mistakes are returned as findings, sorted by line; if there are any, the card is nil.
 func ParseCard(file string, text []byte) (*Card, []Finding) {
-	c, findings := parseFile[Card](file, text, cardObject)
+	c, findings := parseFile[Card](file, text, objects().card)
 	if c != nil {
 		c.File = file
 	}

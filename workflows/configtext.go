@@ -58,11 +58,11 @@ workflow: %s
 			fmt.Fprintf(&b, "  # `wfs init` ran this one: %s\n", checklist.OneLine(g.Seen))
 		}
 		fmt.Fprintf(&b, "  %s:\n", g.Name)
-		writeKeys(&b, "    ", gateObject, reflect.ValueOf(g.Gate), "format", "timeout")
+		writeKeys(&b, "    ", objects().gate, reflect.ValueOf(g.Gate), "format", "timeout")
 	}
 	if w := p.Worktree; len(w.Copy)+len(w.Link) > 0 || !w.Setup.IsZero() {
 		b.WriteString("\n# `wfs new --worktree` gives a session a work tree of its own. Git does not bring there what it ignores.\nworktree:\n")
-		writeKeys(&b, "  ", worktreeObject, reflect.ValueOf(w))
+		writeKeys(&b, "  ", objects().worktree, reflect.ValueOf(w))
 	}
 	return []byte(b.String())
 }
@@ -76,7 +76,7 @@ version: %d
 # Who works in the phases. `+"`wfs new --agent` overrides it; `wfs agent check`"+` says how it would be started.
 agent:
 `, FormatVersion)
-	writeKeys(&b, "  ", agentObject, reflect.ValueOf(a), "idle", "timeout")
+	writeKeys(&b, "  ", objects().agent, reflect.ValueOf(a), "idle", "timeout")
 	return []byte(b.String())
 }
 

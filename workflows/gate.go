@@ -7,7 +7,7 @@ import "slices"
 func (g *Gate) check(r *reader, at string) {
 	if r.has(at, "use") {
 		r.refuse(at, " belongs to the definition of the gate that it uses, in .wfs/config.yaml",
-			slices.DeleteFunc(gateUseObject.names(), func(k string) bool { return slices.Contains(ofUse, k) })...)
+			slices.DeleteFunc(objects().gateUse.names(), func(k string) bool { return slices.Contains(ofUse, k) })...)
 		if !r.has(at, "stable") {
 			g.Stable = 0
 		}
@@ -30,7 +30,7 @@ func (g *Gate) check(r *reader, at string) {
 		g.checkRun(r, at)
 		return
 	}
-	r.refuse(at, " belongs to a gate that runs a command", append(gateObject.names(), "expect", "require")...)
+	r.refuse(at, " belongs to a gate that runs a command", append(objects().gate.names(), "expect", "require")...)
 	if document && (file || changes) || file && changes {
 		r.fail(at, " looks at more than one of document, file and changes: make it several gates")
 	}

@@ -87,15 +87,15 @@ func (s *Settings) Commands() []Setting {
 func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
 	s := &Settings{Config: Config{Version: FormatVersion, Gates: map[string]Gate{}, Cards: cs}}
 	into := reflect.ValueOf(&s.Config).Elem()
-	into.FieldByName("Agent").Set(made(reflect.TypeFor[Agent](), agentObject))
-	into.FieldByName("Worktree").Set(made(reflect.TypeFor[Worktree](), worktreeObject))
+	into.FieldByName("Agent").Set(made(reflect.TypeFor[Agent](), objects().agent))
+	into.FieldByName("Worktree").Set(made(reflect.TypeFor[Worktree](), objects().worktree))
 	r := &reader{cards: cs, names: map[string][2]string{}, settings: map[string]Setting{}}
 	var findings []Finding
 	for i := range layers {
 		l := &layers[i]
 		r.file, r.layer, r.findings, r.lines = l.Name, l, nil, map[string]int{}
 		if root := r.root(l); root != nil {
-			r.value(root, "", &shape{kind: anObject, object: configObject}, into)
+			r.value(root, "", &shape{kind: anObject, object: objects().config}, into)
 		}
 		sortFindings(r.findings)
 		findings = append(findings, r.findings...)
@@ -103,7 +103,7 @@ func (cs Cards) Read(layers ...Layer) (*Settings, []Finding) {
 	if len(findings) > 0 {
 		return nil, findings
 	}
-	visitKeys("", configObject, into, func(path string, k *key) {
+	visitKeys("", objects().config, into, func(path string, k *key) {
 		if found, ok := r.settings[path]; ok {
 			s.List = append(s.List, found)
 		} else if k.fallback != "" {
@@ -195,6 +195,6 @@ func visitKeys(prefix string, o *object, v reflect.Value, see func(path string, 
 func SettingKeys() []string {
 	var keys []string
 	c := Config{Agents: map[string]Agent{"NAME": {}}, Gates: map[string]Gate{"NAME": {}}}
-	visitKeys("", configObject, reflect.ValueOf(c), func(path string, _ *key) { keys = append(keys, path) })
+	visitKeys("", objects().config, reflect.ValueOf(c), func(path string, _ *key) { keys = append(keys, path) })
 	return keys
 }

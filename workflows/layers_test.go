@@ -142,13 +142,13 @@ func TestLayers(t *testing.T) {
 				}
 			}
 		}
-		defaults("", configObject)
-		defaults("agent.", agentObject)
-		defaults("worktree.", worktreeObject)
-		defaults("holdout.", objects["holdout HoldoutConfig"])
-		defaults("finish.", objects["finish finish"])
-		defaults("limits.", objects["limits calls"])
-		defaults("auto-save.", objects["auto-save AutoSave"])
+		defaults("", objects().config)
+		defaults("agent.", objects().agent)
+		defaults("worktree.", objects().worktree)
+		defaults("holdout.", objects().config.key("holdout").value.object)
+		defaults("finish.", objects().config.key("finish").value.object)
+		defaults("limits.", objects().config.key("limits").value.object)
+		defaults("auto-save.", objects().config.key("auto-save").value.object)
 		for i, l := range all {
 			for _, worker := range []string{"agent.use", "agent.command", "agent.script"} {
 				d, chosen := l.flat[worker]
@@ -167,7 +167,7 @@ func TestLayers(t *testing.T) {
 						delete(want, key)
 					}
 				}
-				defaults("gates."+name+".", gateObject)
+				defaults("gates."+name+".", objects().gate)
 				for key, d := range gate {
 					want["gates."+name+"."+key] = origin{d.value, layers[i].Name, d.line}
 				}
@@ -239,7 +239,7 @@ $WFS_AGREE: agree must be one of person, auto, not "x"`,
 // A personal key is refused in a repository's file, and only there.
 func TestPersonal(t *testing.T) {
 	t.Parallel()
-	for _, k := range configObject.keys {
+	for _, k := range objects().config.keys {
 		for _, example := range kindsOfFiles[0].examples {
 			if k.value.personal == "" || !strings.Contains(example, "\n"+k.name+":") {
 				continue

@@ -256,7 +256,7 @@ func (r *reader) given(n *yaml.Node, at string, o *object) map[string]*yaml.Node
 	for _, e := range r.entries(n, at) {
 		name, line := e.key.Value, e.key.Line
 		switch k := o.key(name); {
-		case k == nil && o == gateObject && gateUseObject.key(name) != nil:
+		case k == nil && o == objects().gate && objects().gateUse.key(name) != nil:
 			r.failIn(line, at, ": %s belongs where a phase uses the gate", name)
 		case k == nil:
 			r.failIn(line, at, ": unknown key %s (%s)", quote(name), spelling.Alternatives(name, o.names()))

@@ -16,10 +16,14 @@ const (
 
 // ConfigSchema returns the JSON Schema (draft-07) of configuration files. It accepts everything that wfs accepts, and
 // rejects most of the mistakes that wfs reports, so that an editor can check files with it.
-func ConfigSchema() []byte { return writeSchema(configObject, ConfigSchemaFile, "wfs configuration") }
+func ConfigSchema() []byte {
+	return writeSchema(objects().config, ConfigSchemaFile, "wfs configuration")
+}
 
 // WorkflowSchema returns the JSON Schema (draft-07) of workflow files. It is as strict as ConfigSchema.
-func WorkflowSchema() []byte { return writeSchema(workflowObject, WorkflowSchemaFile, "wfs workflow") }
+func WorkflowSchema() []byte {
+	return writeSchema(objects().workflow, WorkflowSchemaFile, "wfs workflow")
+}
 
 // schema is a JSON Schema, with the keywords that wfs uses.
 type schema struct {

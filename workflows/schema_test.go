@@ -20,7 +20,7 @@ var kindsOfFiles = []struct {
 	examples []string
 }{
 	{
-		ConfigSchemaFile, configObject, ConfigSchema,
+		ConfigSchemaFile, objects().config, ConfigSchema,
 		func(text []byte) []Finding {
 			_, f := ReadLayers(Layer{Source: FromLocal, Name: "f", Text: text})
 			return f
@@ -53,7 +53,7 @@ agents: {reviewer: {use: claude, model: haiku}, other: my-agent, third: {command
 `, "version: 1\nagent: claude -p\n", "version: 1\nagent: {idle: 5m}\nauto-save: off\n"},
 	},
 	{
-		WorkflowSchemaFile, workflowObject, WorkflowSchema,
+		WorkflowSchemaFile, objects().workflow, WorkflowSchema,
 		func(text []byte) []Finding { _, f := ParseWorkflow("f", text); return f },
 		[]string{`version: 1
 name: all
@@ -98,7 +98,7 @@ phases:
 `},
 	},
 	{
-		CardSchemaFile, cardObject, CardSchema,
+		CardSchemaFile, objects().card, CardSchema,
 		func(text []byte) []Finding { _, f := ParseCard("aider.yaml", text); return f },
 		[]string{`version: 1
 name: aider
@@ -268,12 +268,12 @@ func TestFallbacks(t *testing.T) {
 	t.Parallel()
 	lines := "version: 1\nagent: {command: a%s}\ngates:\n  t: {run: a%s}\n"
 	var agent, gate strings.Builder
-	for _, k := range agentObject.keys {
+	for _, k := range objects().agent.keys {
 		if k.fallback != "" {
 			fmt.Fprintf(&agent, ", %s: %s", k.name, k.fallback)
 		}
 	}
-	for _, k := range gateObject.keys {
+	for _, k := range objects().gate.keys {
 		if k.fallback != "" {
 			fmt.Fprintf(&gate, ", %s: %s", k.name, k.fallback)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/wfs-dev/wfs/workflows/measure"
@@ -140,26 +141,32 @@ func oneLined(noun, before string, problem func(string) string) shape {
 	return shape{kind: aText, pattern: notBlank, line: true, noun: noun, before: before, problem: problem}
 }
 
-var (
-	objects        = map[string]*object{}
-	configObject   = objectOf(reflect.TypeFor[Config](), "config")
-	workflowObject = objectOf(reflect.TypeFor[Workflow](), "workflow")
-	cardObject     = objectOf(reflect.TypeFor[Card](), "card")
-	agentObject    = objectOf(reflect.TypeFor[Agent](), "agent")
-	gateObject     = objectOf(reflect.TypeFor[Gate](), "gate")
-	gateUseObject  = objectOf(reflect.TypeFor[Gate](), "gateUse")
-	worktreeObject = objectOf(reflect.TypeFor[Worktree](), "worktree")
-)
+// objects has the objects that YAML files consist of. They are made when the first file is read, because most commands
+// start without reading one.
+var objects = sync.OnceValue(func() (all struct{ config, workflow, card, agent, gate, gateUse, worktree *object }) {
+	m := maker{parseHelp(helpText), map[string]*object{}}
+	all.config, all.workflow = m.objectOf(reflect.TypeFor[Config](), "config"), m.objectOf(reflect.TypeFor[Workflow](), "workflow")
+	all.card, all.agent = m.objectOf(reflect.TypeFor[Card](), "card"), m.objectOf(reflect.TypeFor[Agent](), "agent")
+	all.gate, all.gateUse = m.objectOf(reflect.TypeFor[Gate](), "gate"), m.objectOf(reflect.TypeFor[Gate](), "gateUse")
+	all.worktree = m.objectOf(reflect.TypeFor[Worktree](), "worktree")
+	return all
+})
+
+// maker makes objects out of Go types.
+type maker struct {
+	help map[string]string // see parseHelp
+	made map[string]*object
+}
 
 // objectOf returns the object that describes the keys of type t under this name. It always returns the same object for
 // the same arguments.
-func objectOf(t reflect.Type, name string) *object {
+func (m maker) objectOf(t reflect.Type, name string) *object {
 	id := name + " " + t.Name()
-	if objects[id] != nil {
-		return objects[id]
+	if m.made[id] != nil {
+		return m.made[id]
 	}
-	o := &object{name: name, about: cmp.Or(help[t.Name()], help[name])}
-	objects[id] = o
+	o := &object{name: name, about: cmp.Or(m.help[t.Name()], m.help[name])}
+	m.made[id] = o
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if only := f.Tag.Get("only"); only != "" && only != name {
@@ -177,10 +184,10 @@ func objectOf(t reflect.Type, name string) *object {
 			continue
 		}
 		written, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		k := key{value: shapeOf(f.Type, f.Tag), fallback: f.Tag.Get("default"), field: i}
+		k := key{value: m.shapeOf(f.Type, f.Tag), fallback: f.Tag.Get("default"), field: i}
 		k.name = cmp.Or(f.Tag.Get("key"), strings.ReplaceAll(written, "_", "-"), lowerFirst(f.Name))
 		field := "." + strings.ReplaceAll(k.name, "-", "_")
-		k.about = cmp.Or(help[name+field], help[lowerFirst(t.Name())+field])
+		k.about = cmp.Or(m.help[name+field], m.help[lowerFirst(t.Name())+field])
 		o.keys = append(o.keys, k)
 	}
 	return o
@@ -189,7 +196,7 @@ func objectOf(t reflect.Type, name string) *object {
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // shapeOf returns the shape of a key's values from the Go type and the tags of its field.
-func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
+func (m maker) shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 	s := declared(tag.Get("is"))
 	s.personal = tag.Get("personal")
 	if words := tag.Get("or"); words != "" {
@@ -200,9 +207,9 @@ func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return shapeOf(t.Elem(), tag)
+		return m.shapeOf(t.Elem(), tag)
 	case reflect.Slice, reflect.Map:
-		of := shapeOf(t.Elem(), tag)
+		of := m.shapeOf(t.Elem(), tag)
 		of.places = nil
 		s.kind, s.of, s.words = aList, &of, nil
 		if names := shapes[cmp.Or(tag.Get("names"), "name")]; t.Kind() == reflect.Map || tag.Get("names") != "" {
@@ -211,7 +218,7 @@ func shapeOf(t reflect.Type, tag reflect.StructTag) shape {
 		return s
 	}
 	if s.kind == 0 {
-		s.setKind(t, tag)
+		m.setKind(&s, t, tag)
 	}
 	return s
 }
@@ -238,14 +245,14 @@ func declared(is string) shape {
 }
 
 // setKind derives the kind of a value from its Go type, if the tags do not determine it.
-func (s *shape) setKind(t reflect.Type, tag reflect.StructTag) {
+func (m maker) setKind(s *shape, t reflect.Type, tag reflect.StructTag) {
 	switch {
 	case t == reflect.TypeFor[Command]():
 		s.kind = aCommand
 	case t == reflect.TypeFor[time.Duration]():
 		s.kind, s.pattern = aDuration, durationPattern
 	case t.Kind() == reflect.Struct:
-		s.kind, s.object = anObject, objectOf(t, cmp.Or(tag.Get("object"), lowerFirst(t.Name())))
+		s.kind, s.object = anObject, m.objectOf(t, cmp.Or(tag.Get("object"), lowerFirst(t.Name())))
 	case t.Kind() == reflect.Bool:
 		s.kind = aTruth
 	case t.Kind() == reflect.Float64:

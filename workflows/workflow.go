@@ -27,7 +27,7 @@ const maxPhases = 100
 // ParseWorkflow reads and checks the text of a workflow. `file` is its name in findings. All mistakes are returned as
 // findings, sorted by line; if there are any, the workflow is nil.
 func ParseWorkflow(file string, text []byte) (*Workflow, []Finding) {
-	w, findings := parseFile[Workflow](file, text, workflowObject)
+	w, findings := parseFile[Workflow](file, text, objects().workflow)
 	if w != nil {
 		w.Version = FormatVersion
 	}

@@ -18,8 +18,6 @@ var (
 	ownSheet string
 )
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
-
 // HTML writes a report as one page that needs nothing else: no network, no script, no other file. Its policy lets a
 // browser use the page's own style sheet, and nothing more.
 func (r *Report) HTML(w io.Writer) error {
@@ -29,7 +27,8 @@ func (r *Report) HTML(w io.Writer) error {
 	}
 	sheet := style.Sheet + sidebyside.Style + ownSheet
 	sum := sha256.Sum256([]byte(sheet))
-	return pageTemplate.Execute(w, map[string]any{"Mark": template.HTML(Mark), "Title": title, "Sheet": template.CSS(sheet),
+	page := template.Must(template.New("page").Parse(pageText)) // here, because other commands need no page
+	return page.Execute(w, map[string]any{"Mark": template.HTML(Mark), "Title": title, "Sheet": template.CSS(sheet),
 		"Policy": "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 			"'; base-uri 'none'; form-action 'none'",
 		"Blocks": r.blocks(true)})
