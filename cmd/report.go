@@ -44,7 +44,7 @@ const (
 func (a *reportVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "report [SESSION...]", Short: "one file about a session, to mail or keep: HTML or Markdown",
-		Long: `Report says what was asked for and what was delivered, the evidence, what happened in which order, what it
+		Long: `Report says what was requested and what was delivered, the evidence, what happened in which order, what it
 cost, and what changed. With several sessions it also compares their agents.
 
 Without -o it prints Markdown. An HTML file needs no network, no script and no other file. Both have the texts
@@ -236,7 +236,7 @@ func (a *reportVerb) input(ctx context.Context, id session.ID, alone bool) (in r
 	addTests(ctx, a.Workspace, &j, ledger)
 	j.Cost = costOf(ctx, a.Workspace, &v)
 	in.Story = present.StoryOf(j, a.env.Now())
-	in.Closing = a.env.Closing(&in.Story.Session, false)
+	in.Closing = in.Story.Closing(a.env.Facts, a.env.Now(), false)
 	if !j.Current {
 		in.Story.Ways = nil // they are for the work tree that has the session checked out
 	}

@@ -29,7 +29,7 @@ func (c *Screen) Standing(d *Session, head string) {
 // standing prints the state of a session. For a blocked or completed session it prints the full screen, and returns
 // true: the caller then needs to add little. For any other session it prints a few lines, and returns false.
 func (c report) standing(head string, current bool) bool {
-	k := c.Closing(c.of, current)
+	k := c.of.Closing(c.Facts, c.Clock(), current)
 	c.Out("%s%s", head, k.Head)
 	c.items(k.shown)
 	for _, row := range k.Rows {
@@ -61,28 +61,26 @@ func (k *Closing) add(label, format string, args ...any) {
 	k.Rows = append(k.Rows, Row{Label: label, Text: fmt.Sprintf(format, args...)})
 }
 
-func (k *Closing) line(text string) { k.Rows = append(k.Rows, Row{Text: text, Whole: true}) }
-
 // Closing returns where a session stands. `current` says that its branch is checked out here.
-func (c *Screen) Closing(d *Session, current bool) Closing {
-	s := d.Of
+func (j *Session) Closing(facts Facts, now time.Time, current bool) Closing {
+	s := j.Of
 	var k Closing
 	switch {
 	case s.Status == session.StatusBlocked && !(current && s.Blocked.Hint == "wfs resume "+string(s.ID)):
-		k.blocked(c.Facts, s)
+		k.blocked(facts, s)
 	case s.Status == session.StatusCompleted && !Unjudged(s) && !s.AsksMore():
-		k.done(d)
+		k.done(j)
 	default:
 		k.Head = Standing(s)
-		for _, line := range StoppedHere(s, c.Clock(), current) {
-			k.line(line)
+		for _, line := range StoppedHere(s, now, current) {
+			k.Rows = append(k.Rows, Row{Text: line, Whole: true})
 		}
-		if text := changedTests(d.ChangedTests); text != "" && s.Status == session.StatusWaiting {
+		if text := changedTests(j.ChangedTests); text != "" && s.Status == session.StatusWaiting {
 			k.add("changed", "tests: %s", text)
 		}
 		return k
 	}
-	if text := used(d); text != "" {
+	if text := used(j); text != "" {
 		k.add("used", "%s", text)
 	}
 	k.full = true
@@ -101,7 +99,7 @@ func (k *Closing) blocked(facts Facts, s *session.Session) {
 	for _, line := range evidence {
 		rest, last := strings.CutPrefix(line, "last: ")
 		if !last {
-			k.line(line)
+			k.Rows = append(k.Rows, Row{Text: line, Whole: true})
 		} else if !slices.ContainsFunc(s.LastGates, func(g session.GateResult) bool { return len(g.Failing) > 0 }) {
 			k.add("last", "%s", rest)
 		}
@@ -198,13 +196,12 @@ func (j *Session) Shown() map[int][]session.TestID {
 	shown := map[int][]session.TestID{}
 	for _, cp := range j.Of.Way() {
 		if len(cp.Targets) > 0 && cp.Next != workflows.Done && cp.NextLap == cp.Lap {
-			names := []session.TestID{}
+			shown[cp.Lap] = nil
 			for _, t := range cp.Targets {
 				if j.ran(t) {
-					names = append(names, ShortTest(t))
+					shown[cp.Lap] = append(shown[cp.Lap], ShortTest(t))
 				}
 			}
-			shown[cp.Lap] = names
 		}
 	}
 	return shown

@@ -92,7 +92,7 @@ func (d *document) session(x *Session, level int) {
 	d.say(badge(string(s.Status)), " ", code(string(s.ID)), " ", stands)
 	d.overview(x)
 
-	part("Asked for and delivered")
+	part("Requested and delivered")
 	d.asked(x)
 	if len(s.Beware) > 0 {
 		part("Please look at")
@@ -200,7 +200,7 @@ func (d *document) asked(x *Session) {
 		}
 		rows = append(rows, row(a.Text, tests, filesLine(a.Files, 5), says))
 	}
-	d.table("asked", []string{"asked for", "shown by", "files", "state"}, rows)
+	d.table("asked", []string{"requested", "shown by", "files", "state"}, rows)
 	d.left(len(x.Asked)-mostItems, "more items", "wfs report "+string(x.Session.ID)+" --json")
 }
 
