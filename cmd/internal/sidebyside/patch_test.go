@@ -44,7 +44,7 @@ func TestKindsOfChanges(t *testing.T) {
 	odd := "a \"q\"\n<b>\\ \u202e\x7f é.txt"
 	r := newRepo(t, map[string]string{
 		"gone": "x\n", "old name": "1\n2\n3\n4\n", "moved": "1\n2\n3\n5\n6\n7\n8\n", "run.sh": "#!/bin/sh\n", "binary": "\x00\x01",
-		"was empty": "", "to link": "text\n", "swap": "file\n", "swop/file": "in a directory\n", odd: "1\n", "bad\xffname": "1\n",
+		"was empty": "", "to link": "text\n", "swap": "file\n", "swop/file": "in a directory\n", odd: "1\n", "bad\xff\"name": "1\n",
 		"a b/b": "1\n", "same": "s\n", "`tick`": "1\n", "'": "1\n",
 	})
 	r.Must(os.Symlink("one", r.Path("link")))
@@ -64,7 +64,7 @@ func TestKindsOfChanges(t *testing.T) {
 	r.Must(os.Symlink("elsewhere", r.Path("to link")))
 	r.Must(os.Symlink("two", r.Path("link")))
 	r.commit(map[string]string{"binary": "\x00\x02", "empty": "", "swap/inside": "i\n", "swop": "now a file\n", odd: "2\n",
-		"bad\xffname": "2\n", "a b/b": "2\n", "moved on": "1\n2\n3\n5\n6\n7\nnine\n", "`tick`": "2\n", "'": "2\n"})
+		"bad\xff\"name": "2\n", "a b/b": "2\n", "moved on": "1\n2\n3\n5\n6\n7\nnine\n", "`tick`": "2\n", "'": "2\n"})
 	submodule("2")
 	d, err := Read(context.Background(), r.objects, "HEAD~", "HEAD", 3, "")
 	r.Must(err)
@@ -76,7 +76,7 @@ func TestKindsOfChanges(t *testing.T) {
 "` + "`tick`" + `" "" changed +1 -1 
 "a \"q\"\n<b>\\ \u202e\x7f é.txt" "" changed +1 -1 
 "a b/b" "" changed +1 -1 
-"bad\xffname" "" changed +1 -1 
+"bad\xff\"name" "" changed +1 -1 
 "binary" "" changed, binary +0 -0 The content is binary, and not shown.
 "empty" "" added +0 -0 The file is empty.
 "gone" "" deleted +0 -1 
@@ -103,7 +103,7 @@ func TestKindsOfChanges(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"a &#34;q&#34;<span class=\"ctl\">\\n</span>&lt;b&gt;\\ <span class=\"ctl\">\\u202e</span>",
-		"bad<span class=\"ctl\">\\xff</span>name", "moved → moved on", `id="F-~deleted/to~20link"`, `id="F-to~20link"`} {
+		"bad<span class=\"ctl\">\\xff</span>&#34;name", "moved → moved on", `id="F-~deleted/to~20link"`, `id="F-to~20link"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -113,7 +113,7 @@ func TestKindsOfChanges(t *testing.T) {
 // TestText checks characters that a page must not show as they are.
 func TestText(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
+	wants := map[string]string{
 		`<script>alert("1")</script>`:  `&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;`,
 		"a\tb":                         "a\tb",
 		"crlf\r":                       `crlf<span class="ctl">\r</span>`,
@@ -127,19 +127,28 @@ func TestText(t *testing.T) {
 		"é 日本 ✅ ❤️":                    "é 日本 ✅ ❤️",
 		strings.Repeat("é", 1<<20):     strings.Repeat("é", 500) + `<span class="note">… 2096152 more bytes</span>`,
 		"-" + strings.Repeat("é", 600): "-" + strings.Repeat("é", 499) + `<span class="note">… 202 more bytes</span>`,
-	} {
-		r := newRepo(t, nil)
-		d := r.diff(map[string]string{"f": text + "\n"})
-		f := d.Files[0]
-		if want == "" {
-			if !f.Binary || d.Added != 0 {
-				t.Errorf("%q is not binary: %+v", text, f)
+	}
+	files, texts := map[string]string{}, map[string]string{}
+	for text := range wants {
+		name := fmt.Sprint(len(texts))
+		files[name], texts[name] = text+"\n", text
+	}
+	r := newRepo(t, nil)
+	d := r.diff(files)
+	page := r.html(d)
+	for _, f := range d.Files {
+		want := wants[texts[f.Path]]
+		switch {
+		case want == "":
+			if !f.Binary || f.Added != 0 {
+				t.Errorf("%q is not binary: %+v", texts[f.Path], f)
 			}
-			continue
+		case string(f.Hunks[0].Rows[0].Right.HTML) != want || !strings.Contains(page, want+"</td>"):
+			t.Errorf("%.40q: got %s, want %s", texts[f.Path], f.Hunks[0].Rows[0].Right.HTML, want)
 		}
-		if line := f.Hunks[0].Rows[0].Right; string(line.HTML) != want || !strings.Contains(r.html(d), want+"</td>") {
-			t.Errorf("%.40q: got %s, want %s", text, line.HTML, want)
-		}
+	}
+	if len(d.Files) != len(wants) {
+		t.Errorf("%d files", len(d.Files))
 	}
 }
 
@@ -168,9 +177,9 @@ func TestEnds(t *testing.T) {
 // TestSettings checks that no setting and no attribute changes a patch.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	r := newRepo(t, map[string]string{"é \"q\".go": "1\n\n3\n4\n5\n6\n7\n8\n9\n", "old": "1\n2\n3\n"})
+	r := newRepo(t, map[string]string{"é \"\xff\".go": "1\n\n3\n4\n5\n6\n7\n8\n9\n", "old": "1\n2\n3\n"})
 	r.Must(os.Rename(r.Path("old"), r.Path("new")))
-	want := r.diff(map[string]string{"é \"q\".go": "one\n\n3\n4\n5\n6\n7\n8\nnine\n", "sub/f": "1\n"})
+	want := r.diff(map[string]string{"é \"\xff\".go": "one\n\n3\n4\n5\n6\n7\n8\nnine\n", "sub/f": "1\n"})
 	for _, set := range []string{"diff.noprefix true", "diff.mnemonicPrefix true", "diff.srcPrefix x/", "diff.external false",
 		"core.quotePath false", "color.ui always", "color.diff always", "diff.interHunkContext 9", "diff.context 0",
 		"diff.renames false", "diff.suppressBlankEmpty true", "diff.submodule log", "diff.relative true",
@@ -230,6 +239,16 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestBothSidesEnd checks that no line is shown after lines that are left out on the other side.
+func TestBothSidesEnd(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, map[string]string{"f": strings.Repeat("old\n", maxFileLines+1) + "same\nlast\n"})
+	d := r.diff(map[string]string{"f": "new\nsame\nlaster\nlast\n"})
+	if f := d.Files[0]; len(f.Hunks[0].Rows) != maxFileLines || f.Omitted != 2 || f.Added != 2 {
+		t.Errorf("%d rows, %d left out, +%d", len(f.Hunks[0].Rows), f.Omitted, f.Added)
+	}
+}
+
 // TestSyntax checks colours, also where changed words begin in the middle of a token.
 func TestSyntax(t *testing.T) {
 	t.Parallel()
@@ -265,19 +284,26 @@ func TestSyntax(t *testing.T) {
 // TestHostileText checks that no text takes quadratic time: each would take minutes.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{}
-	for i, text := range []string{"`${", "r#\"", "/[", "\"\\\"", "'", "/*", "a b ", "\u202e", "(((("} {
-		for _, ext := range []string{".js", ".rs", ".py", ".go"} {
-			line := strings.Repeat(text, 999/len(text)) + "\n"
-			files[fmt.Sprintf("%d%s", i, ext)] = strings.Repeat(line, 1000)
+	for text, path := range map[string]string{"`${": "f.js", "r#\"": "f.rs", "/[": "f.js", "\"\\\"": "f.go", "x'x": "f.rs",
+		"/*": "f.go", "a b ": "f", "\u202e": "f", "\xff": "f"} {
+		line := strings.Repeat(text, 900/len(text))
+		d, err := parse(strings.NewReader("diff --git a/" + path + " b/" + path + "\n@@ -1,250 +1,250 @@\n" +
+			strings.Repeat("-"+line+"\n", 250) + strings.Repeat("+"+line+"x\n", 250)))
+		if err != nil || d.Added != 250 || len(d.Files[0].Hunks[0].Rows) != 250 {
+			t.Errorf("%q: %+v, %v", text, d, err)
 		}
 	}
-	r := newRepo(t, files)
-	for name, text := range files {
-		files[name] = strings.ReplaceAll(text, "\n", "x\n")
-	}
-	if d := r.diff(files); d.Added != len(files)*1000 || len(r.html(d)) == 0 {
-		t.Error(d.Added)
+}
+
+// TestOddPatches checks that a patch that git would not write is an error.
+func TestOddPatches(t *testing.T) {
+	t.Parallel()
+	const head = "diff --git a/f b/f\n"
+	for _, patch := range []string{"x\n", head + "@@ -1 +1\n", head + "@@ -1 +1 @@\n-a\n", head + "@@ -1 +1 @@\n-a\nb\n+c\n",
+		head + "@@ x y z\n-a\n", "diff --git\n@@\n", head + "rename\n@@ - + @@\n"} {
+		if d, err := parse(strings.NewReader(patch)); err == nil {
+			t.Errorf("%q: %+v", patch, d)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package sidebyside
 
 import (
+	_ "embed"
 	"fmt"
 	"html"
 	"html/template"
@@ -240,6 +241,11 @@ func render(path string, rows []Row) {
 	}
 }
 
+// keywords has a line for each language of the package source: its name and its keywords.
+//
+//go:embed keywords.txt
+var keywords string
+
 // classes are the CSS classes of the kinds of tokens that have a colour.
 var classes = map[source.Kind]string{source.Comment: "com", source.String: "str", source.Number: "num"}
 
@@ -250,7 +256,12 @@ func syntax(path string, lines []*Line) [][]span {
 	if language == nil {
 		return nil
 	}
-	words := strings.Fields(keywords[language.Name])
+	var words []string
+	for line := range strings.Lines(keywords) {
+		if list := strings.Fields(line); list[0] == language.Name {
+			words = list[1:]
+		}
+	}
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[i] = l.text
