@@ -96,6 +96,14 @@ document.addEventListener("keydown", (e) => {
   }
   if (e.key === "Escape" && typing(e.target)) { e.target.blur(); return; }
   if (e.ctrlKey || e.metaKey || e.altKey || typing(e.target)) return;
+  const line = e.target.closest(".sbs tbody th a");
+  if (line && (e.key === "ArrowDown" || e.key === "ArrowUp")) {
+    const lines = [...document.querySelectorAll(".sbs tbody th:not(.same:first-child) a")].filter((a) => a.offsetParent !== null);
+    const next = lines[lines.indexOf(line) + (e.key === "ArrowDown" ? 1 : -1)];
+    if (next) next.focus();
+    e.preventDefault();
+    return;
+  }
   const all = items();
   const at = all.indexOf(document.querySelector(".here"));
   const up = document.body.dataset.up;
@@ -124,7 +132,7 @@ if (review) {
     e.preventDefault();
     const row = number.closest("tr");
     const code = number.nextElementSibling ? number.nextElementSibling.textContent.trim() : "";
-    const old = number.classList.contains("left") ? " (old)" : "";
+    const old = number.cellIndex === 0 ? " (old)" : "";
     const where = row.dataset.path + ":" + number.textContent.trim() + old + ": " + code.slice(0, 120);
     const label = document.createElement("label");
     label.textContent = where;
