@@ -14,11 +14,9 @@ import (
 	"github.com/wfs-dev/wfs/internal/source"
 )
 
-// Above these products of sizes, lines are paired by their order, and words are not compared.
-const (
-	maxPairs     = 50 * 50
-	maxWordPairs = 200 * 200
-)
+// maxPairs limits the comparisons of all lines of a place, or all words of a line, with those of the other side. Above
+// it, only those with the same position are compared.
+const maxPairs = 100 * 100
 
 // alike is how similar two lines must be, from 0 to 1, to be shown as one changed line with changed words.
 const alike = 0.5
@@ -33,7 +31,14 @@ type span struct {
 // words marked; the lines between them in their order.
 func beside(dels, adds []Line) (rows []Row) {
 	i, j := 0, 0
-	for _, p := range append(pairs(dels, adds), [2]int{len(dels), len(adds)}) {
+	lefts, rights := bags(dels), bags(adds)
+	pairs := align(len(dels), len(adds), func(i, j int) float64 {
+		if l := lefts[i].likeness(rights[j]); l >= alike {
+			return l
+		}
+		return 0
+	})
+	for _, p := range append(pairs, [2]int{len(dels), len(adds)}) {
 		for i < p[0] || j < p[1] {
 			var r Row
 			if i < p[0] {
@@ -53,46 +58,39 @@ func beside(dels, adds []Line) (rows []Row) {
 	return rows
 }
 
-// pairs returns the pairs of lines that are alike, in order, so that the sum of their similarities is the largest.
-func pairs(dels, adds []Line) (list [][2]int) {
-	lefts, rights := bags(dels), bags(adds)
-	if len(dels)*len(adds) > maxPairs {
-		for i := range min(len(dels), len(adds)) {
-			if lefts[i].likeness(rights[i]) >= alike {
-				list = append(list, [2]int{i, i})
+// align pairs n things with m others, in order, so that the sum of the scores of the pairs is the largest. It makes no
+// pairs with the score 0.
+func align(n, m int, score func(i, j int) float64) (pairs [][2]int) {
+	if n*m > maxPairs {
+		for i := range min(n, m) {
+			if score(i, i) > 0 {
+				pairs = append(pairs, [2]int{i, i})
 			}
 		}
-		return list
+		return pairs
 	}
-	// best is the largest sum for the lines from i and j on, own the similarity of the two lines.
-	best, own := grid[float64](len(dels), len(adds)), grid[float64](len(dels), len(adds))
-	for i := len(dels) - 1; i >= 0; i-- {
-		for j := len(adds) - 1; j >= 0; j-- {
+	best := make([][]float64, n+1) // the largest sum of those from i and j on
+	best[n] = make([]float64, m+1)
+	for i := n - 1; i >= 0; i-- {
+		best[i] = make([]float64, m+1)
+		for j := m - 1; j >= 0; j-- {
 			best[i][j] = max(best[i+1][j], best[i][j+1])
-			if own[i][j] = lefts[i].likeness(rights[j]); own[i][j] >= alike {
-				best[i][j] = max(best[i][j], best[i+1][j+1]+own[i][j])
+			if own := score(i, j); own > 0 {
+				best[i][j] = max(best[i][j], own+best[i+1][j+1])
 			}
 		}
 	}
-	for i, j := 0, 0; i < len(dels) && j < len(adds); {
-		switch {
-		case own[i][j] >= alike && best[i][j] == best[i+1][j+1]+own[i][j]:
-			list, i, j = append(list, [2]int{i, j}), i+1, j+1
-		case best[i][j] == best[i+1][j]:
+	for i, j := 0, 0; i < n && j < m; {
+		switch best[i][j] {
+		case best[i+1][j]:
 			i++
-		default:
+		case best[i][j+1]:
 			j++
+		default:
+			pairs, i, j = append(pairs, [2]int{i, j}), i+1, j+1
 		}
 	}
-	return list
-}
-
-func grid[T any](n, m int) [][]T {
-	g := make([][]T, n+1)
-	for i := range g {
-		g[i] = make([]T, m+1)
-	}
-	return g
+	return pairs
 }
 
 // bag has the words of a line, sorted, and the number of their bytes.
@@ -163,55 +161,38 @@ func changedWords(a, b string) (left, right []span) {
 	for start < min(len(x), len(y)) && x[start] == y[start] {
 		start++
 	}
-	end := 0
-	for end < min(len(x), len(y))-start && x[len(x)-1-end] == y[len(y)-1-end] {
-		end++
+	n, m := len(x), len(y)
+	for n > start && m > start && x[n-1] == y[m-1] {
+		n, m = n-1, m-1
 	}
-	n, m := len(x)-end-start, len(y)-end-start
-	sameX, sameY := make([]bool, len(x)), make([]bool, len(y))
-	for k := range x {
-		sameX[k] = k < start || k >= start+n
+	changedX, changedY := make([]bool, len(x)), make([]bool, len(y))
+	for k := start; k < n; k++ {
+		changedX[k] = true
 	}
-	for k := range y {
-		sameY[k] = k < start || k >= start+m
+	for k := start; k < m; k++ {
+		changedY[k] = true
 	}
-	if n*m <= maxWordPairs {
-		longest := grid[int](n, m) // the longest common sequence of words from i and j on
-		for i := n - 1; i >= 0; i-- {
-			for j := m - 1; j >= 0; j-- {
-				longest[i][j] = max(longest[i+1][j], longest[i][j+1])
-				if x[start+i] == y[start+j] {
-					longest[i][j] = max(longest[i][j], 1+longest[i+1][j+1])
-				}
-			}
+	for _, p := range align(n-start, m-start, func(i, j int) float64 {
+		if x[start+i] == y[start+j] {
+			return 1
 		}
-		for i, j := 0, 0; i < n && j < m; {
-			switch {
-			case x[start+i] == y[start+j] && longest[i][j] == 1+longest[i+1][j+1]:
-				sameX[start+i], sameY[start+j], i, j = true, true, i+1, j+1
-			case longest[i][j] == longest[i+1][j]:
-				i++
-			default:
-				j++
-			}
-		}
+		return 0
+	}) {
+		changedX[start+p[0]], changedY[start+p[1]] = false, false
 	}
-	return marks(x, sameX), marks(y, sameY)
+	return marks(a, x, changedX), marks(b, y, changedY)
 }
 
-// marks joins changed words, also over the space between two of them.
-func marks(words []string, same []bool) (list []span) {
-	at, space := 0, 0
+// marks returns the changed words of a line. Two with only space between them become one.
+func marks(line string, words []string, changed []bool) (list []span) {
+	at := 0
 	for i, w := range words {
 		switch last := len(list) - 1; {
-		case same[i] && isSpace(w):
-			space = len(w)
-		case same[i]:
-			space = -len(words)
-		case last >= 0 && space >= 0 && list[last].to+space == at:
-			list[last].to, space = at+len(w), 0
+		case !changed[i]:
+		case last >= 0 && isSpace(line[list[last].to:at]):
+			list[last].to = at + len(w)
 		default:
-			list, space = append(list, span{at, at + len(w), ""}), 0
+			list = append(list, span{from: at, to: at + len(w)})
 		}
 		at += len(w)
 	}
