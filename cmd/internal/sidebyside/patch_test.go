@@ -249,13 +249,32 @@ func TestBothSidesEnd(t *testing.T) {
 	}
 }
 
+// TestAnchors checks what a page needs to link to lines, and to comment on them.
+func TestAnchors(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, map[string]string{"a b/é": "1\n2\n3\n"})
+	page := r.html(r.diff(map[string]string{"a b/é": "1\nnew\n"}))
+	for _, want := range []string{
+		`<tr data-path="a b/é" data-side="right" data-line="1"><th scope="row" class="same" id="L-a~20b/~c3~a9-left-1">` +
+			`<a href="#L-a~20b/~c3~a9-left-1" tabindex="-1">1</a></th>`,
+		`<tr data-path="a b/é" data-side="right" data-line="2"><th scope="row" class="del" id="L-a~20b/~c3~a9-left-2">` +
+			`<a href="#L-a~20b/~c3~a9-left-2">2</a></th><td class="del">2</td><th scope="row" class="add"`,
+		`<tr data-path="a b/é" data-side="left" data-line="3"><th scope="row" class="del" id="L-a~20b/~c3~a9-left-3">` +
+			`<a href="#L-a~20b/~c3~a9-left-3" tabindex="-1">3</a></th><td class="del">3</td><td class="none"></td><td class="none"></td></tr>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+}
+
 // TestSyntax checks colours, also where changed words begin in the middle of a token.
 func TestSyntax(t *testing.T) {
 	t.Parallel()
 	old := "func f() {\n\treturn \"a b\" // see 12\n}\n/* one\ntwo times 3 */\n"
 	r := newRepo(t, map[string]string{"f.go": old, "f.unknown": old, "f.py": "", "f.js": ""})
 	now := strings.NewReplacer("a b", "a c", "12", "13", "two", "three").Replace(old)
-	d := r.diff(map[string]string{"f.go": now, "f.unknown": now, "f.py": "x = 1 # func\n", "f.js": "a /* b */ / c / d\n"})
+	d := r.diff(map[string]string{"f.go": now, "f.unknown": now, "f.py": "x = 1 # func\n", "f.js": "a /* b */ / \"c\" / d\n"})
 	want := `<span class="key">func</span> f() {
 ` + "\t" + `<span class="key">return</span> <span class="str">&#34;a </span><mark>c</mark><span class="str">&#34;</span> <span class="com">// see </span><mark>13</mark>
 }
@@ -275,6 +294,9 @@ func TestSyntax(t *testing.T) {
 	}
 	if strings.Contains(got["f.unknown"], "class") {
 		t.Error(got["f.unknown"])
+	}
+	if got["f.js"] != "a <span class=\"com\">/* b */</span> / <span class=\"str\">&#34;c&#34;</span> / d\n" {
+		t.Error(got["f.js"])
 	}
 	if got["f.py"] != "x = <span class=\"num\">1</span> <span class=\"com\"># func</span>\n" {
 		t.Error(got["f.py"])
