@@ -41,8 +41,8 @@ func visible(text string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// Table returns the rows of a hunk of this file, without a table around them. The template does not make them itself: for
-// thousands of lines it takes four times as long. The tab key goes to the first changed line only.
+// Table returns the rows of a hunk of this file, without a table around them. The template does not make them itself:
+// for thousands of lines it takes four times as long. The tab key goes to the first changed line only.
 func (f *File) Table(h Hunk) template.HTML {
 	var b strings.Builder
 	id, path := f.ID(), html.EscapeString(f.Path)
@@ -63,8 +63,8 @@ func (f *File) Table(h Hunk) template.HTML {
 				tab, first = "", false
 			}
 			anchor := fmt.Sprintf("L-%s-%s-%d", id, l.Side, l.Number)
-			fmt.Fprintf(&b, `<th scope="row" class="%s" id="%s"><a href="#%[2]s"%[3]s>%[4]d</a></th><td class="%[1]s">%[5]s</td>`,
-				l.Kind, anchor, tab, l.Number, l.HTML)
+			fmt.Fprintf(&b, `<th scope="row" class="%s" id="%s"><a href="#%[2]s"%[3]s>%[4]d</a></th>`+
+				`<td class="%[1]s">%[5]s</td>`, l.Kind, anchor, tab, l.Number, l.HTML)
 		}
 		b.WriteString("</tr>\n")
 	}

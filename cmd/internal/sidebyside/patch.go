@@ -1,6 +1,6 @@
-// Package sidebyside shows a patch of git as HTML: for each file a table with the old lines beside the new ones, changed
-// words marked, and colours for the syntax of known languages. It trusts nothing in the patch: text is escaped, and
-// characters that are invisible or change the order of others are written as in source code.
+// Package sidebyside shows a patch of git as HTML: for each file a table with the old lines beside the new ones,
+// changed words marked, and colours for the syntax of known languages. It trusts nothing in the patch: text is escaped,
+// and characters that are invisible or change the order of others are written as in source code.
 package sidebyside
 
 import (

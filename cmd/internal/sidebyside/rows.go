@@ -27,8 +27,8 @@ type span struct {
 	class    string
 }
 
-// beside pairs the deleted with the added lines of one place. Lines that are alike stand beside each other, with changed
-// words marked; the lines between them in their order.
+// beside pairs the deleted with the added lines of one place. Lines that are alike stand beside each other, with
+// changed words marked; the lines between them in their order.
 func beside(dels, adds []Line) (rows []Row) {
 	i, j := 0, 0
 	lefts, rights := bags(dels), bags(adds)
@@ -230,8 +230,8 @@ var keywords string
 // classes are the CSS classes of the kinds of tokens that have a colour.
 var classes = map[source.Kind]string{source.Comment: "com", source.String: "str", source.Number: "num"}
 
-// syntax returns the coloured parts of each line, nil for languages that are not known. It sees the lines of one side of
-// a hunk only, so a comment that begins above them is not recognized.
+// syntax returns the coloured parts of each line, nil for languages that are not known. It sees the lines of one side
+// of a hunk only, so a comment that begins above them is not recognized.
 func syntax(path string, lines []*Line) [][]span {
 	language := source.LanguageOf(path)
 	if language == nil {
