@@ -99,7 +99,7 @@ var floors = map[string][]string{
 	"cmd/internal/views":        {"cmd/internal/present", "session", "session/cost", "engine/decide"},
 	"cmd/internal/report":       {"cmd/internal/present", "cmd/internal/sidebyside", "cmd/internal/style", "cmd/internal/svg", "cmd/internal/views", "internal/safetext", "session", "session/*"},
 	"cmd/internal/style":        {},
-	"cmd/internal/page":         {"cmd/internal/present", "cmd/internal/sidebyside", "cmd/internal/svg", "cmd/internal/views", "cmd/internal/style", "session", "workflows", "internal/agents", "internal/safetext"},
+	"cmd/internal/page":         {"cmd/internal/board", "cmd/internal/report", "cmd/internal/present", "cmd/internal/sidebyside", "cmd/internal/svg", "cmd/internal/views", "cmd/internal/style", "session", "workflows", "internal/agents", "internal/safetext"},
 	"cmd/internal/svg":          {"engine/decide", "session", "workflows", "internal/safetext"},
 	"cmd/wfs":                   {"*"},
 	"bench":                     {"*"},

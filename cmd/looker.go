@@ -214,7 +214,11 @@ func (l *looker) rows() []board.Row {
 // row describes a session in one row.
 func (l *looker) row(k *looked) board.Row {
 	j, s := &k.j, k.s
-	r := board.Row{ID: k.id, Status: j.Status, At: j.At(), Updated: j.UpdatedAt, Here: j.Current, Group: groupOf(k)}
+	var wait *session.Waiting
+	if s != nil {
+		wait = s.Waiting
+	}
+	r := board.Row{ID: k.id, Status: j.Status, At: j.At(), Updated: j.UpdatedAt, Here: j.Current, Group: board.GroupOf(j.Status, wait, k.runs)}
 	title := j.Goal
 	if j.Title != "" {
 		title = j.Title
@@ -274,27 +278,4 @@ func (k *looked) doing() string {
 		return "running the gates"
 	}
 	return "saving a checkpoint"
-}
-
-// groupOf returns the part of the board to which a session belongs.
-func groupOf(k *looked) board.Group {
-	switch k.j.Status {
-	case session.StatusRunning:
-		return board.Running
-	case session.StatusWaiting:
-		switch {
-		case k.s == nil || k.s.Waiting.Reason == session.WaitHuman:
-			return board.NeedsYou
-		case k.runs:
-			return board.Running
-		}
-		return board.Stopped
-	case session.StatusBlocked:
-		return board.Blocked
-	case present.Unreadable:
-		return board.NeedsYou
-	case session.StatusCompleted, session.StatusFinished, session.StatusAbandoned:
-		return board.Done
-	}
-	return board.Stopped
 }

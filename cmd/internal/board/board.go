@@ -23,9 +23,34 @@ const (
 	Done
 )
 
-var groupNames = [...]string{"needs you", "running", "blocked", "not running", "done"}
+// Groups are the names of the groups, in their order.
+var Groups = [...]string{"needs you", "running", "blocked", "not running", "done"}
 
-func (g Group) String() string { return groupNames[g] }
+func (g Group) String() string { return Groups[g] }
+
+// GroupOf returns the part of the board to which a session with this status belongs. `wait` is what it waits for, nil if
+// that is not known; `runs` says that a run drives it.
+func GroupOf(status session.Status, wait *session.Waiting, runs bool) Group {
+	switch status {
+	case session.StatusRunning:
+		return Running
+	case session.StatusWaiting:
+		switch {
+		case wait == nil || wait.Reason == session.WaitHuman:
+			return NeedsYou
+		case runs:
+			return Running
+		}
+		return Stopped
+	case session.StatusBlocked:
+		return Blocked
+	case session.StatusCompleted, session.StatusFinished, session.StatusAbandoned:
+		return Done
+	case session.StatusCreated, session.StatusPaused, session.StatusInterrupted:
+		return Stopped
+	}
+	return NeedsYou // it cannot be read
+}
 
 // Row is one session.
 type Row struct {

@@ -66,7 +66,7 @@ func end(text string, columns int) string {
 
 // head returns the first line: how many sessions there are, by group.
 func (b *Board) head() string {
-	var n [len(groupNames)]int
+	var n [len(Groups)]int
 	for _, r := range b.rows {
 		n[r.Group]++
 	}

@@ -12,7 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/board"
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/cmd/internal/report"
 	"github.com/wfs-dev/wfs/cmd/internal/svg"
 	"github.com/wfs-dev/wfs/cmd/internal/views"
 	"github.com/wfs-dev/wfs/internal/agents"
@@ -75,8 +77,8 @@ type Diff struct {
 
 // Group is a column of the board: the sessions in some states.
 type Group struct {
-	Name, Says string
-	Rows       []BoardRow
+	Name string
+	Rows []BoardRow
 }
 
 // BoardRow is a session on the board, with its repository.
@@ -92,32 +94,11 @@ type Board struct {
 	Failed []string // repositories that could not be read, and why
 }
 
-// group returns the column for a session: the person's turn comes first.
-func group(r *Row) int {
-	switch r.Status {
-	case session.StatusWaiting:
-		switch {
-		case r.Waiting == nil || r.Waiting.Reason != session.WaitLimit:
-			return 0
-		case r.Driver == nil:
-			return 2
-		}
-		return 1
-	case session.StatusBlocked, session.StatusInterrupted, present.Unreadable:
-		return 0
-	case session.StatusRunning:
-		return 1
-	case session.StatusCreated, session.StatusPaused:
-		return 2
-	case session.StatusCompleted:
-		return 3
-	}
-	return 4
-}
-
 func (s *Server) boards(ctx context.Context) Board {
-	b := Board{Groups: []Group{{Name: "Needs you"}, {Name: "Running"}, {Name: "Paused"}, {Name: "Done, not handed over"},
-		{Name: "Finished"}}, Repos: s.Source.Repositories()}
+	b := Board{Repos: s.Source.Repositories()}
+	for _, name := range board.Groups {
+		b.Groups = append(b.Groups, Group{Name: strings.ToUpper(name[:1]) + name[1:]})
+	}
 	lists, errs := make([][]Row, len(b.Repos)), make([]error, len(b.Repos))
 	var wait sync.WaitGroup
 	for i, repo := range b.Repos {
@@ -129,7 +110,7 @@ func (s *Server) boards(ctx context.Context) Board {
 			b.Failed = append(b.Failed, repo.Dir+": "+errs[i].Error())
 		}
 		for _, row := range lists[i] {
-			g := &b.Groups[group(&row)]
+			g := &b.Groups[board.GroupOf(row.Status, row.Waiting, runs(&row))]
 			g.Rows = append(g.Rows, BoardRow{repo, row})
 		}
 	}
@@ -154,6 +135,8 @@ func (s *Server) functions() template.FuncMap {
 		"cost":  present.Cost,
 		"title": func(r *Row) string { return safetext.Line(cmp.Or(r.Title, r.Goal), 200) },
 		"where": where,
+		"why":   s.why,
+		"plots": func(d *Session) []report.Drawing { return report.Plots(&d.Metrics) },
 		"mark":  mark,
 		"base":  path.Base,
 		"short": func(t session.TestID) string { return safetext.Line(string(t), 120) },
@@ -176,19 +159,19 @@ func graph(d *Session) template.HTML {
 func clean(s string) string { return safetext.Strip(s) }
 
 // where says in which phase a session is, as `wfs list` does.
-func where(r *Row) string {
-	switch {
-	case r.Items > 0 && r.Phase == workflows.Done:
-		return fmt.Sprintf("%d of %d items", r.ItemsDone, r.Items)
-	case r.Status == session.StatusCompleted || r.Status.Final() || r.Status == present.Unreadable:
-		return ""
-	case r.Items > 0 && r.Lap > 0 && r.Lap <= r.Items:
-		return fmt.Sprintf("%s, item %d of %d", r.Phase, r.Lap, r.Items)
-	case r.Items == 0 && r.Lap > 0:
-		return fmt.Sprintf("%s, lap %d", r.Phase, r.Lap)
+func where(r *Row) string { return strings.TrimPrefix(r.At(), "-") }
+
+// why says what a session waits for, or why it does not go on.
+func (s *Server) why(r *Row) string {
+	if r.Of == nil {
+		return r.Why
 	}
-	return string(r.Phase)
+	lines := append(present.WhyStopped(r.Of, s.Now()), r.Why)
+	return strings.Join(lines[:min(len(lines), 2)], " ")
 }
+
+// runs reports whether a run drives a session now.
+func runs(r *Row) bool { return r.Driver != nil && strings.HasPrefix(r.Driver.Command, "wfs run") }
 
 // mark is the sign of a test's result in the matrix. It does not depend on colours.
 func mark(result string) string {
@@ -218,7 +201,7 @@ func says(r agents.Record) string {
 
 // can reports what a person can do with a session now.
 func can(r *Row, what string) bool {
-	running := r.Driver != nil && strings.HasPrefix(r.Driver.Command, "wfs run")
+	running := runs(r)
 	asks := r.Status == session.StatusWaiting && r.Waiting != nil && r.Waiting.Reason != session.WaitLimit
 	switch what {
 	case "approve", "reject":

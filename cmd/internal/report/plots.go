@@ -14,27 +14,40 @@ import (
 // mostNumbers is the maximum number of plots of numbers that gates read.
 const mostNumbers = 6
 
-// plots draws what was measured. What was measured once, or never, is not drawn.
-func (d *document) plots(x *Session) {
-	m := &x.Metrics
-	d.draw(svg.Lines, x.testsPlot())
-	d.draw(svg.Bars, byPhase(m))
-	if len(m.Gates) > 1 {
-		d.draw(svg.Bars, byGate(m))
-	}
-	d.draw(svg.Bars, x.byLap("Cost by lap", svg.Dollars, func(u cost.Usage) float64 { return u.USD.USD() }))
-	d.draw(svg.Bars, x.byLap("Tokens by lap", "tokens", func(u cost.Usage) float64 { return float64(u.Tokens.Sum()) }))
-	for _, n := range m.Numbers[:min(len(m.Numbers), mostNumbers)] {
-		d.draw(svg.Lines, numberPlot(&n))
-	}
+// Drawing is a plot with its caption.
+type Drawing struct {
+	Caption string
+	SVG     template.HTML
 }
 
-func (d *document) draw(how func(svg.Plot) template.HTML, p svg.Plot) {
-	some := slices.ContainsFunc(p.Series, func(s svg.Series) bool {
-		return slices.ContainsFunc(s.Values, func(v float64) bool { return v != 0 })
-	})
-	if some {
-		d.blocks = append(d.blocks, Block{Drawing: how(p), Caption: p.Title})
+// Plots draws time, cost, tokens and the numbers of gates. What was measured once, or never, is not drawn.
+func Plots(m *views.Metrics) (list []Drawing) {
+	list = draw(list, svg.Bars, byPhase(m))
+	if len(m.Gates) > 1 {
+		list = draw(list, svg.Bars, byGate(m))
+	}
+	list = draw(list, svg.Bars, byLap(m, "Cost by lap", svg.Dollars, func(u cost.Usage) float64 { return u.USD.USD() }))
+	list = draw(list, svg.Bars, byLap(m, "Tokens by lap", "tokens", func(u cost.Usage) float64 { return float64(u.Tokens.Sum()) }))
+	for _, n := range m.Numbers[:min(len(m.Numbers), mostNumbers)] {
+		list = draw(list, svg.Lines, numberPlot(&n))
+	}
+	return list
+}
+
+// draw adds a plot that has anything to show.
+func draw(list []Drawing, how func(svg.Plot) template.HTML, p svg.Plot) []Drawing {
+	for _, s := range p.Series {
+		if slices.ContainsFunc(s.Values, func(v float64) bool { return v != 0 }) {
+			return append(list, Drawing{p.Title, how(p)})
+		}
+	}
+	return list
+}
+
+// plots adds what was measured to the document.
+func (d *document) plots(x *Session) {
+	for _, p := range append(draw(nil, svg.Lines, x.testsPlot()), Plots(&x.Metrics)...) {
+		d.blocks = append(d.blocks, Block{Drawing: p.SVG, Caption: p.Caption})
 	}
 }
 
@@ -78,10 +91,10 @@ func byGate(m *views.Metrics) svg.Plot {
 	return p
 }
 
-func (x *Session) byLap(title string, unit svg.Unit, of func(cost.Usage) float64) svg.Plot {
+func byLap(m *views.Metrics, title string, unit svg.Unit, of func(cost.Usage) float64) svg.Plot {
 	p := svg.Plot{Title: title, Unit: unit, X: "lap"}
 	sums := svg.Series{Name: string(unit)}
-	for _, a := range x.Metrics.Attempts {
+	for _, a := range m.Attempts {
 		label := fmt.Sprintf("lap %d", a.Lap)
 		i := slices.Index(p.Labels, label)
 		if i < 0 {

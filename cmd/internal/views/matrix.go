@@ -36,6 +36,9 @@ func MatrixOf(columns []Place, evidence []session.Evidence, most int) Matrix {
 	for i, ev := range evidence {
 		for gate, tests := range ev.Gates {
 			for test, result := range tests {
+				if string(test) == "gate "+gate && len(tests) > 1 { // the gate as a whole
+					continue
+				}
 				k := key{gate, test}
 				if rows[k] == nil {
 					rows[k] = make([]string, len(columns))

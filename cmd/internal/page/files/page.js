@@ -74,6 +74,7 @@ function filter() {
   for (const e of document.querySelectorAll("#board [data-item]")) {
     e.hidden = !words.every((w) => e.textContent.toLowerCase().includes(w));
   }
+  for (const e of document.querySelectorAll("#board section")) e.hidden = !e.querySelector("[data-item]:not([hidden])");
 }
 if (box) {
   box.hidden = false;
