@@ -34,7 +34,7 @@ func TestRejectWithComment(t *testing.T) {
 	p := u.open(t)
 	u.session(p, "csv-export")
 	p.load("the changes", func() { p.click("#act a[href*='/diff']") })
-	p.click(".sbs tr[data-path] th.right a")
+	p.click(".sbs tr[data-path] th[id*='-right-'] a")
 	p.await(`document.activeElement.matches("#comments textarea")`)
 	p.typed("quote only what has a comma")
 	p.load("the result", func() { p.click("#review button[formaction$='/reject']") })

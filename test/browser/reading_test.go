@@ -18,7 +18,7 @@ func TestBoard(t *testing.T) {
 		testkit.Holds(t, card, id, state)
 	}
 	text := p.text()
-	if needs, paused := strings.Index(text, "Needs you"), strings.Index(text, "Paused"); needs < 0 || needs > paused {
+	if needs, paused := strings.Index(text, "Needs you"), strings.Index(text, "Not running"); needs < 0 || needs > paused {
 		t.Errorf("what needs a person is not first:\n%s", text)
 	}
 	if other := p.sentElsewhere(u.origin); len(other) > 0 {
