@@ -27,6 +27,12 @@ func newShop(t *testing.T) *testkit.Repo {
 	if os.Getenv("WFS_BROWSER") == "" {
 		open(t) // skips
 	}
+	return shopWithoutBrowser(t)
+}
+
+// shopWithoutBrowser is newShop for tests that send their requests themselves, and so run everywhere.
+func shopWithoutBrowser(t *testing.T) *testkit.Repo {
+	t.Helper()
 	r := shop.Copy(t, makeShop)
 	if err := os.RemoveAll(filepath.Join(filepath.Dir(r.Dir), "state")); err != nil { // it names the template
 		t.Fatal(err)

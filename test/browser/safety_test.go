@@ -79,7 +79,7 @@ printf '1..2\nok 1 reads\nnot ok 2 %s\n' "$(cat ../hostile.txt)" > tests.tap
 // TestRefusesRequests sends what other pages and programs could send.
 func TestRefusesRequests(t *testing.T) {
 	t.Parallel()
-	r := newShop(t)
+	r := shopWithoutBrowser(t)
 	u := serve(r)
 	address := u.address()
 	used := u.send("GET", address, nil, nil)
@@ -267,7 +267,7 @@ const s = document.createElement("script"); s.src = "%[1]sfile/page.js"; s.onloa
 // TestAgentCannotApprove lets an agent, which has got hold of all secrets, post the form from its run.
 func TestAgentCannotApprove(t *testing.T) {
 	t.Parallel()
-	r := newShop(t)
+	r := shopWithoutBrowser(t)
 	if _, exit := r.Try("bash", "-c", ": < /dev/null"); exit != 0 {
 		t.Skip("needs bash, which can open connections")
 	}
