@@ -99,7 +99,7 @@ func ReadKeys(f *os.File, within time.Duration) (string, error) {
 		return "", nil // EINTR, or nothing was typed
 	}
 	buf := make([]byte, 4<<10)
-	if n, err = unix.Read(int(f.Fd()), buf); n > 0 {
+	if n, _ = unix.Read(int(f.Fd()), buf); n > 0 {
 		return string(buf[:n]), nil
 	}
 	if fds[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -138,7 +137,6 @@ func (s *Server) functions() template.FuncMap {
 		"why":   s.why,
 		"plots": func(d *Session) []report.Drawing { return report.Plots(&d.Metrics) },
 		"mark":  mark,
-		"base":  path.Base,
 		"short": func(t session.TestID) string { return safetext.Line(string(t), 120) },
 		"says":  says,
 		"can":   can,
