@@ -32,7 +32,7 @@ async function refresh() {
     }
   } finally {
     loading = false;
-    if (again) { again = false; refresh(); }
+    if (again) { again = false; setTimeout(refresh, 300); }
   }
 }
 
