@@ -134,13 +134,18 @@ func (a *listVerb) sessions(ctx context.Context, brief bool) ([]present.Session,
 		wait.Go(func() {
 			for i, s := range part {
 				in := a.On(trees, s.ID)
-				read := func() present.Session { return a.describeAt(ctx, s.ID, all[s.ID], in, brief) }
 				if a.remember == nil {
-					part[i] = read()
-				} else {
-					part[i] = a.remember(s.ID, all[s.ID], read)
-					a.placed(&part[i], in)
+					part[i] = a.describeAt(ctx, s.ID, all[s.ID], in, brief)
+					continue
 				}
+				part[i] = a.remember(s.ID, all[s.ID], func() present.Session {
+					j := a.describeAt(ctx, s.ID, all[s.ID], in, true)
+					if j.Of == nil && !j.Status.Final() && j.Status != session.StatusCreated && j.Status != present.Unreadable {
+						return a.describeAt(ctx, s.ID, all[s.ID], in, false) // the page shows more of it than the list
+					}
+					return j
+				})
+				a.placed(&part[i], in)
 			}
 		})
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/gitstate/object"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -160,11 +159,7 @@ func madeBy(ctx context.Context, w *workspace.Workspace, id session.ID, n int) (
 		return "", nil, err
 	}
 	for _, lc := range commits {
-		data, err := w.Repo.File(ctx, lc.Commit, session.FileEvents)
-		if err != nil {
-			return "", nil, err
-		}
-		events, err := codec.DecodeLines(data)
+		events, err := w.Engine.EventsOf(ctx, lc.Commit)
 		if err != nil {
 			return "", nil, err
 		}

@@ -26,7 +26,6 @@ import (
 	"github.com/wfs-dev/wfs/phases/agent"
 	"github.com/wfs-dev/wfs/registry"
 	"github.com/wfs-dev/wfs/session"
-	"github.com/wfs-dev/wfs/session/codec"
 	"github.com/wfs-dev/wfs/workspace"
 )
 
@@ -43,6 +42,7 @@ type uiSource struct {
 	*app
 	mu     sync.Mutex
 	boards map[string]*boardCache // by repository
+	known  sync.Map               // see history.Reader
 	stamps map[string]string      // of the last look, by repository/session
 	repos  []page.Repo            // that the page showed last
 	here   string                 // the repository of the working directory, "" for none
@@ -66,7 +66,11 @@ func (u *uiSource) at(ctx context.Context, dir string, out io.Writer) (*app, err
 		io.Discard, false, false, false
 	a := newApp(env, u.signals)
 	a.env.Color, a.env.Width = "never", 100
-	return a, a.Open(ctx)
+	if err := a.Open(ctx); err != nil {
+		return a, err
+	}
+	a.Engine.Known = &u.known
+	return a, nil
 }
 
 func (u *uiSource) repo(common string) page.Repo {
@@ -212,11 +216,7 @@ func evidenceOf(ctx context.Context, a *app, id session.ID, attempts []views.Att
 	}
 	left := len(attempts)
 	for _, c := range commits { // newest first
-		data, err := a.Repo.File(ctx, c.Commit, session.FileEvents)
-		if err != nil {
-			return nil, err
-		}
-		events, err := codec.DecodeLines(data)
+		events, err := a.Engine.EventsOf(ctx, c.Commit)
 		if err != nil {
 			return nil, err
 		}

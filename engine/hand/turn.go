@@ -174,6 +174,6 @@ func Behind(m *session.RefMove) string {
 // row returns the row of a session in `wfs list`, with the keys of its public JSON.
 func row(s *session.Session) map[string]any {
 	return map[string]any{"id": s.ID, "title": cmp.Or(s.Title, s.Goal), "status": s.Status, "phase": s.Phase, "lap": s.Lap,
-		"items": len(s.Items), "items_done": len(s.Items) - len(items.Open(s)),
+		"items": len(s.Items), "items_done": len(s.Items) - len(items.Open(s)), "agent": s.Agent, "used": s.Used,
 		"updated_at": time.Unix(s.UpdatedAt, 0).UTC()}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/codec"
@@ -35,6 +36,9 @@ type Reader struct {
 	Cached func(id session.ID, tip session.Commit) session.Files
 	// DecodePlan reads plan.json.
 	DecodePlan func([]byte) (*workflows.Plan, error)
+	// Known has the events of ledger commits that were read before; their content never changes. It is nil for a command
+	// that reads each only once.
+	Known *sync.Map
 }
 
 // ErrUnreadable means that a session's events or documents exist but make no sense.
@@ -145,6 +149,11 @@ func (e *Reader) historyTo(ctx context.Context, tip session.Commit) ([]session.E
 
 // EventsOf reads the events of one ledger commit.
 func (e *Reader) EventsOf(ctx context.Context, ledger session.Commit) ([]session.Event, error) {
+	if e.Known != nil {
+		if events, ok := e.Known.Load(ledger); ok {
+			return events.([]session.Event), nil
+		}
+	}
 	data, err := e.Git.File(ctx, ledger, session.FileEvents)
 	var events []session.Event
 	if err == nil {
@@ -152,6 +161,8 @@ func (e *Reader) EventsOf(ctx context.Context, ledger session.Commit) ([]session
 	}
 	if err != nil {
 		err = fmt.Errorf("history commit %s: %w", ledger.Short(), err)
+	} else if e.Known != nil {
+		e.Known.Store(ledger, events)
 	}
 	return events, err
 }

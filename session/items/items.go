@@ -85,9 +85,9 @@ func State(s *session.Session, n int, way []session.Checkpoint) Item {
 	if s.Phase != workflows.Done && (n == s.Lap || !s.Laps) {
 		return item // the item is in progress
 	}
-	for i, c := range way {
-		if delivers(s, n, way[:i+1]) {
-			item.State, item.Checkpoint = session.ItemDelivered, c.Number
+	for i := range way { // not by value: a checkpoint is large, and each item asks about all of them
+		if (way[i].Lap == n || !s.Laps) && delivers(s, n, way[:i+1]) {
+			item.State, item.Checkpoint = session.ItemDelivered, way[i].Number
 		}
 	}
 	for _, e := range s.Settlements {
@@ -103,7 +103,7 @@ func delivers(s *session.Session, n int, way []session.Checkpoint) bool {
 	if s.Laps {
 		return endsLap(s, n, way)
 	}
-	c := way[len(way)-1]
+	c := &way[len(way)-1]
 	return c.Next == workflows.Done && deliversAll(n, c, way)
 }
 
@@ -111,7 +111,7 @@ func delivers(s *session.Session, n int, way []session.Checkpoint) bool {
 // written in it, because that phase was skipped, a person must have approved the end. Laps that follow the last one have
 // no item, and an item that is added later takes their number; so such a lap must have begun at its first phase.
 func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
-	c := way[len(way)-1]
+	c := &way[len(way)-1]
 	stays := c.Next != workflows.Done && c.NextLap == n
 	if n < 1 || c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass || c.Lap != n || stays ||
 		len(way) > 1 && over(way[len(way)-2], n) { // the lap had ended before: this checkpoint is a later edit
@@ -119,9 +119,11 @@ func endsLap(s *session.Session, n int, way []session.Checkpoint) bool {
 	}
 	skipped := slices.ContainsFunc(c.SkippedPhases,
 		func(p session.SkippedPhase) bool { return p.Lap == n && p.Phase == s.Start })
-	begun := slices.ContainsFunc(way, func(b session.Checkpoint) bool {
-		return b.Lap == n && b.Phase == s.Start && b.Verdict == session.Pass && b.Next != b.Phase
-	})
+	begun := false
+	for i := len(way) - 1; i >= 0 && !begun; i-- { // a lap begins shortly before it ends
+		b := &way[i]
+		begun = b.Lap == n && b.Phase == s.Start && b.Verdict == session.Pass && b.Next != b.Phase
+	}
 	return begun || !skipped && s.Then == "" || skipped && c.Class == session.ClassApproved
 }
 
@@ -130,7 +132,7 @@ func over(c session.Checkpoint, lap int) bool { return c.Next == workflows.Done 
 
 // deliversAll reports whether work without laps that ends with checkpoint c delivers item n: either a person or a
 // reviewer approved the same tree, or a document in the tree ticks the item, and the gates passed.
-func deliversAll(n int, c session.Checkpoint, way []session.Checkpoint) bool {
+func deliversAll(n int, c *session.Checkpoint, way []session.Checkpoint) bool {
 	if c.Trigger != session.TriggerAttempt || c.Verdict != session.Pass {
 		return false
 	}
