@@ -160,6 +160,9 @@ func (b *boardVerb) press(ctx context.Context) (leaves bool, err error) {
 		case do.Args != nil:
 			b.start(ctx, do.Args)
 		}
+		if b.Asks() {
+			break // what was typed before the question was read is no answer to it
+		}
 	}
 	return false, err
 }

@@ -218,7 +218,7 @@ func (l *looker) row(k *looked) board.Row {
 	if s != nil {
 		wait = s.Waiting
 	}
-	r := board.Row{ID: k.id, Status: j.Status, At: j.At(), Updated: j.UpdatedAt, Here: j.Current, Group: board.GroupOf(j.Status, wait, k.runs)}
+	r := board.Row{ID: k.id, Status: j.Status, At: j.At(), Updated: j.UpdatedAt, Here: j.Current, Checkpoint: j.Checkpoint, Group: board.GroupOf(j.Status, wait, k.runs)}
 	title := j.Goal
 	if j.Title != "" {
 		title = j.Title
@@ -228,6 +228,7 @@ func (l *looker) row(k *looked) board.Row {
 		r.Now = j.Why
 	}
 	if s == nil {
+		r.Checkpoint = -1
 		return r
 	}
 	if item := s.Item(); item != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/page"
+	"github.com/wfs-dev/wfs/registry"
 )
 
 type uiVerb struct {
@@ -44,7 +45,10 @@ during a run it then takes notes and stops, and for the rest it shows the comman
 }
 
 func (a *uiVerb) run(ctx context.Context, _ []string) error {
-	source := &uiSource{app: a.app, boards: map[string]*boardCache{}}
+	if a.port < 0 || a.port > 65535 {
+		return usage("wfs ui", "--port %d: a port is a number up to 65535", a.port)
+	}
+	source := &uiSource{app: a.app, boards: map[string]*boardCache{}, looks: map[string]*registry.Stamps{}}
 	if a.Open(ctx) == nil { // outside of a repository the page shows the others
 		source.here = a.Repo.CommonDir()
 	}
@@ -55,7 +59,7 @@ func (a *uiVerb) run(ctx context.Context, _ []string) error {
 	case err != nil:
 		return err
 	}
-	server.Opened = func(address string) { a.note("opened in a browser; for another one: %s", address) }
+	server.Say = func(text string) { a.note("%s", text) }
 	if a.json {
 		err = a.answer(uiJSON{jsonVersion, server.Address()})
 	} else {

@@ -44,14 +44,16 @@ type uiSource struct {
 	boards map[string]*boardCache // by repository
 	known  sync.Map               // see history.Reader
 	stamps map[string]string      // of the last look, by repository/session
-	repos  []page.Repo            // that the page showed last
-	here   string                 // the repository of the working directory, "" for none
+	looks  map[string]*registry.Stamps
+	repos  []page.Repo // that the page showed last
+	here   string      // the repository of the working directory, "" for none
 }
 
 // boardCache has the rows of sessions whose files have not changed since.
 type boardCache struct {
 	sync.Mutex
 	rows map[session.ID]boardRow
+	look *registry.Stamps
 }
 
 type boardRow struct {
@@ -98,6 +100,15 @@ func (u *uiSource) Repositories() []page.Repo {
 			}
 		}
 	}
+	named := map[string]int{}
+	for _, r := range list {
+		named[r.Name]++
+	}
+	for i, r := range list {
+		if named[r.Name] > 1 {
+			list[i].Name = r.Dir
+		}
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.repos = list
@@ -114,13 +125,13 @@ func (u *uiSource) Board(ctx context.Context, r page.Repo) ([]page.Row, error) {
 	u.mu.Lock()
 	cache := u.boards[r.Key]
 	if cache == nil {
-		cache = &boardCache{rows: map[session.ID]boardRow{}}
+		cache = &boardCache{rows: map[session.ID]boardRow{}, look: &registry.Stamps{Clone: registry.Open(r.State)}}
 		u.boards[r.Key] = cache
 	}
 	u.mu.Unlock()
 	l := &listVerb{app: a, remember: func(id session.ID, tip session.Commit, read func() present.Session) present.Session {
-		stamp := string(tip) + a.Clone.Stamp(id)
 		cache.Lock()
+		stamp := string(tip) + cache.look.Of(id)
 		kept, found := cache.rows[id]
 		cache.Unlock()
 		if !found || kept.stamp != stamp {
@@ -134,13 +145,41 @@ func (u *uiSource) Board(ctx context.Context, r page.Repo) ([]page.Row, error) {
 	return l.sessions(ctx, false)
 }
 
-func (u *uiSource) Seq(ctx context.Context, r page.Repo, id session.ID) (int64, error) {
+func (u *uiSource) State(ctx context.Context, r page.Repo, id session.ID) (page.State, error) {
 	a, v, err := u.view(ctx, r, id, io.Discard)
 	if err != nil {
-		return 0, err
+		return page.State{}, err
 	}
 	defer a.Close()
-	return v.Session.Seq, nil
+	state, _, err := u.state(ctx, a, &v.Session)
+	return state, err
+}
+
+// state says where a session is, and which files of its work tree are in no checkpoint.
+func (u *uiSource) state(ctx context.Context, a *app, s *session.Session) (state page.State, edits []string, err error) {
+	state.Seq = s.Seq
+	who, held, err := a.Clone.Session(s.ID).Driver()
+	if err != nil {
+		return state, nil, err
+	}
+	state.Driven = held && workspace.IsRun(who)
+	in, err := a.PlaceOf(ctx, s.ID)
+	if err != nil || in == nil || in.Gone || state.Driven {
+		return state, nil, err
+	}
+	if in.ID != a.Repo.Worktree() {
+		if a, err = u.at(ctx, in.Path, io.Discard); err != nil {
+			return state, nil, err
+		}
+		defer a.Close()
+	}
+	edits = editsIn(ctx, a.Workspace, s, in)
+	sum := sha256.New()
+	for _, name := range edits {
+		fmt.Fprintln(sum, name, durable.Stamp(filepath.Join(in.Path, name)))
+	}
+	state.Edits = hex.EncodeToString(sum.Sum(nil)[:8])
+	return state, edits, nil
 }
 
 // view opens a session for reading.
@@ -151,8 +190,12 @@ func (u *uiSource) view(ctx context.Context, r page.Repo, id session.ID, out io.
 	}
 	v, err := a.View(ctx, id)
 	var no *session.Refusal
-	if errors.As(err, &no) && no.Code == session.RefuseNoSession {
+	switch {
+	case errors.As(err, &no) && no.Code == session.RefuseNoSession:
 		err = page.ErrNotFound
+	case err != nil:
+		f := a.diagnose(err)
+		err = &session.Refusal{Message: f.Error, Hint: cmp.Or(f.Hint, "wfs doctor")}
 	}
 	if err != nil {
 		a.Close()
@@ -177,6 +220,9 @@ func (u *uiSource) Session(ctx context.Context, r page.Repo, id session.ID) (*pa
 	}
 	status := &statusVerb{app: a}
 	d := &page.Session{Repo: r, Story: status.storyOf(ctx, &v, in)}
+	if d.State, d.Story.Edits, err = u.state(ctx, a, &v.Session); err != nil {
+		return nil, err
+	}
 	told := d.Story
 	status.print(ctx, &v, &told)
 	d.Text = text.String()
@@ -195,7 +241,7 @@ func (u *uiSource) Session(ctx context.Context, r page.Repo, id session.ID) (*pa
 		columns[i] = judged[i].Place
 	}
 	d.Older, d.Matrix = older, views.MatrixOf(columns, evidence, shownTests)
-	if o := v.Session.Open; o != nil && o.Run == nil {
+	if o := v.Session.Open; o != nil && o.Run == nil && d.State.Driven {
 		if dir, err := a.Clone.Session(id).RunDir(o.RunID); err == nil && isDir(dir) {
 			all, _ := runEvents(dir) // only for display
 			d.Agent = all[max(0, len(all)-shownActions):]
@@ -247,8 +293,8 @@ func (u *uiSource) Checkpoint(ctx context.Context, r page.Repo, id session.ID, n
 	if err := (&showVerb{app: a}).showCheckpoint(ctx, id, n); err != nil {
 		return nil, err
 	}
-	d := &page.Checkpoint{Repo: r, ID: id, Number: n, On: c.On, Last: len(s.Checkpoints) - 1, Seq: s.Seq,
-		Subject: c.Summary, Text: text.String()}
+	d := &page.Checkpoint{Repo: r, ID: id, Number: n, On: c.On, Last: len(s.Checkpoints) - 1,
+		State: page.State{Seq: s.Seq}, Subject: c.Summary, Text: text.String()}
 	events, err := eventsOf(ctx, a.Workspace, id)
 	if err != nil {
 		return nil, err
@@ -277,7 +323,10 @@ func (u *uiSource) Diff(ctx context.Context, r page.Repo, id session.ID, from, t
 	}
 	defer a.Close()
 	s := &v.Session
-	d := &page.Diff{Repo: r, ID: id, From: cmp.Or(from, "base"), To: cmp.Or(to, strconv.Itoa(s.Current)), Seq: s.Seq}
+	d := &page.Diff{Repo: r, ID: id, From: cmp.Or(from, "base"), To: cmp.Or(to, strconv.Itoa(s.Current))}
+	if d.State, d.Edits, err = u.state(ctx, a, s); err != nil {
+		return nil, err
+	}
 	for i := range s.Checkpoints {
 		d.Numbers = append(d.Numbers, i)
 	}
@@ -320,10 +369,10 @@ func (u *uiSource) Changes() []string {
 	defer u.mu.Unlock()
 	now := map[string]string{}
 	for _, r := range u.repos {
-		clone := registry.Open(r.State)
-		ids, _ := clone.Sessions() // a repository may have been removed
+		look := u.look(r)
+		ids, _ := look.Clone.Sessions() // a repository may have been removed
 		for _, id := range ids {
-			now[r.Key+"/"+string(id)] = clone.Stamp(id)
+			now[r.Key+"/"+string(id)] = look.Of(id)
 		}
 	}
 	var changed []string
@@ -340,6 +389,14 @@ func (u *uiSource) Changes() []string {
 	u.stamps = now
 	slices.Sort(changed)
 	return changed
+}
+
+// look returns what tells the changes of a repository.
+func (u *uiSource) look(r page.Repo) *registry.Stamps {
+	if u.looks[r.Key] == nil {
+		u.looks[r.Key] = &registry.Stamps{Clone: registry.Open(r.State)}
+	}
+	return u.looks[r.Key]
 }
 
 // MayDecide refuses a process that belongs to a run of any repository on the page: its agent must not approve its own

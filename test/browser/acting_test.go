@@ -71,7 +71,7 @@ func TestForms(t *testing.T) {
 	u.session(p, "ready")
 	r.OK("wfs", "note", "-m", "changed meanwhile", "ready")
 	p.load("the refusal", func() { p.click("form[action$='/finish'] button") })
-	testkit.Holds(t, p.text(), "moved on", "Nothing was done")
+	testkit.Holds(t, p.text(), "have changed since that page was loaded", "Nothing was done")
 	r.OK("wfs", "switch", "ready")
 	u.session(p, "ready")
 	p.load("the preview", func() { p.click("form[action$='/finish'] button") })

@@ -58,7 +58,7 @@ func TestBoard(t *testing.T) {
 
 	// keys: text, question, command, and what it printed
 	s.types("a")
-	s.sees("approve asks? [y/N]")
+	s.sees("approve asks@0? [y/N]")
 	s.types("n")
 	s.sees("S stop")
 	s.types("nsemic\x7fcolons\r")
@@ -108,9 +108,9 @@ func TestBoardApproves(t *testing.T) {
 	s.sees("$ wfs diff one", "+work")
 	s.types("q")
 	s.types("a")
-	s.sees("approve one? [y/N]")
+	s.sees("approve one@1? [y/N]")
 	s.types("y")
-	s.sees("$ wfs approve one", "DONE")
+	s.sees("$ wfs approve one@1", "DONE")
 	s.types("q")
 	s.sees("1 session: 1 done")
 	if strings.Contains(s.raw.String(), "\x1b[1m") {

@@ -4,6 +4,7 @@ package board
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -54,16 +55,17 @@ func GroupOf(status session.Status, wait *session.Waiting, runs bool) Group {
 
 // Row is one session.
 type Row struct {
-	ID      session.ID
-	Group   Group
-	Status  session.Status
-	At      string // phase and lap or item, such as "GREEN 2/5"
-	Attempt int    // number of the current attempt, 0 for none
-	Now     string // what the agent does now, or what the session waits for
-	Cost    string
-	Updated time.Time
-	Here    bool     // it is checked out in this work tree
-	About   []string // further lines about it: the goal, questions, evidence
+	ID         session.ID
+	Group      Group
+	Status     session.Status
+	At         string // phase and lap or item, such as "GREEN 2/5"
+	Attempt    int    // number of the current attempt, 0 for none
+	Now        string // what the agent does now, or what the session waits for
+	Cost       string
+	Updated    time.Time
+	Checkpoint int      // the current one, -1 if it was not read
+	Here       bool     // it is checked out in this work tree
+	About      []string // further lines about it: the goal, questions, evidence
 }
 
 // Do is what the caller of Key has to do. The zero value is nothing.
@@ -198,6 +200,10 @@ func (b *Board) list(key string) Do {
 		return Do{}
 	}
 	id := string(b.selected)
+	seen := id
+	if n := b.rows[at].Checkpoint; n >= 0 { // the answer is about what the row shows
+		seen = fmt.Sprintf("%s@%d", id, n)
+	}
 	switch key {
 	case "enter":
 		return Do{Watch: b.selected}
@@ -208,15 +214,18 @@ func (b *Board) list(key string) Do {
 	case "n":
 		b.mode, b.ask, b.args = writing, "note for "+id, []string{"note", id, "-m"}
 	case "x":
-		b.mode, b.ask, b.args = writing, "reject "+id+", because", []string{"reject", id, "-m"}
+		b.mode, b.ask, b.args = writing, "reject "+seen+", because", []string{"reject", seen, "-m"}
 	case "a":
-		b.mode, b.ask, b.args = asking, "approve "+id+"?", []string{"approve", id}
+		b.mode, b.ask, b.args = asking, "approve "+seen+"?", []string{"approve", seen}
 	case "S":
 		b.mode, b.ask, b.args = asking, "stop "+id+" after this attempt?", []string{"stop", id}
 	}
 	b.typed = nil
 	return Do{}
 }
+
+// Asks reports whether the board has asked for a yes.
+func (b *Board) Asks() bool { return b.mode == asking }
 
 // write handles a key while a line is typed.
 func (b *Board) write(key string) Do {

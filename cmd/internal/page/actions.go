@@ -23,19 +23,23 @@ type action struct {
 	previewed bool
 	// anytime says that the action also makes sense if the session has moved on since the page was loaded
 	anytime bool
+	// harmless during a run: wfs itself says of such a note that it may be an agent's
+	harmless bool
+	// answers says that the action is about all that the page has shown, also about edits in the work tree
+	answers bool
 }
 
 var actions = map[string]action{
-	"approve": {args: func(id session.ID, f url.Values) []string {
+	"approve": {answers: true, args: func(id session.ID, f url.Values) []string {
 		return withMessage("approve", id, f)
 	}},
-	"reject": {args: func(id session.ID, f url.Values) []string {
+	"reject": {answers: true, args: func(id session.ID, f url.Values) []string {
 		return withMessage("reject", id, f)
 	}},
-	"note": {anytime: true, args: func(id session.ID, f url.Values) []string {
+	"note": {anytime: true, harmless: true, args: func(id session.ID, f url.Values) []string {
 		return append([]string{"note", "--message=" + remarks(f), "--"}, string(id))
 	}},
-	"stop": {anytime: true, args: func(id session.ID, f url.Values) []string {
+	"stop": {anytime: true, harmless: true, args: func(id session.ID, f url.Values) []string {
 		args := []string{"stop"}
 		if f.Get("now") != "" {
 			args = append(args, "--now")
@@ -99,6 +103,7 @@ type outcome struct {
 	Exit    int
 	Confirm url.Values // the form again, if this was a preview
 	Action  string
+	ran     bool
 	ready   chan struct{}
 }
 
@@ -122,6 +127,12 @@ func (d *results) add(once string) (n int, o *outcome, fresh bool) {
 	d.list = append(d.list, &outcome{ready: make(chan struct{})})
 	d.number[once] = len(d.list) - 1
 	return len(d.list) - 1, d.list[len(d.list)-1], true
+}
+
+func (d *results) forget(once string) {
+	d.Lock()
+	defer d.Unlock()
+	delete(d.number, once)
 }
 
 func (d *results) get(n int) *outcome {
@@ -149,6 +160,9 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		if err := s.do(r, o, do, form); err != nil {
 			o.Exit, o.Printed = 1, err.Error()
 		}
+		if !o.ran { // the same form may be right later, or from somebody else
+			s.done.forget(form.Get("once"))
+		}
 	} else {
 		select {
 		case <-o.ready:
@@ -161,7 +175,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 
 // do runs the command of a form.
 func (s *Server) do(r *http.Request, o *outcome, do action, form url.Values) error {
-	now, err := s.Source.Seq(r.Context(), o.Repo, o.ID)
+	now, err := s.Source.State(r.Context(), o.Repo, o.ID)
 	if err != nil {
 		return err
 	}
@@ -172,11 +186,14 @@ func (s *Server) do(r *http.Request, o *outcome, do action, form url.Values) err
 	}
 	sure, err := s.Source.MayDecide(here.AddrPort(), there)
 	if err != nil {
+		s.Say("refused: a process of a run wanted to " + o.Action + " " + string(o.ID))
 		return err
 	}
-	if form.Get("seen") != strconv.FormatInt(now, 10) && !do.anytime {
+	seen, _, _ := strings.Cut(form.Get("seen"), " ")
+	switch {
+	case do.answers && form.Get("seen") != now.Seen(), !do.anytime && seen != strconv.FormatInt(now.Seq, 10):
 		o.Exit = 1
-		o.Printed = "The session has moved on since that page was loaded. Nothing was done: look at it again first."
+		o.Printed = "The session or its files have changed since that page was loaded. Nothing was done: look at it again first."
 		return nil
 	}
 	args := do.args(o.ID, form)
@@ -189,12 +206,13 @@ func (s *Server) do(r *http.Request, o *outcome, do action, form url.Values) err
 		words = append(words, safetext.ShellWord(a))
 	}
 	o.Command = strings.Join(words, " ")
-	if !sure && !do.anytime {
+	if !sure && !(do.harmless && now.Driven) {
 		o.Exit, o.Confirm = 1, nil
 		o.Printed = "Nothing was done: a run is in progress, and over this connection wfs cannot tell whether you or its agent\n" +
 			"asks for this. Type the command in a terminal, or wait until the run has ended."
 		return nil
 	}
+	o.ran = true
 	// not r.Context(): a browser that closes its tab must not cut a command off
 	o.Printed, o.Exit, err = s.Source.Run(s.live.background(), o.Repo.Dir, args)
 	if err == nil && o.Exit != 0 {

@@ -34,9 +34,20 @@ type Repo struct {
 // Row is a session on the board.
 type Row = present.Session
 
+// State says where a session is. A form has it as it was when the page was made.
+type State struct {
+	Seq    int64  // number of the newest event
+	Edits  string // changes with the edits in the work tree that are in no checkpoint
+	Driven bool   // a run is in progress
+}
+
+// Seen returns what a form has of a state.
+func (s State) Seen() string { return fmt.Sprint(s.Seq, " ", s.Edits) }
+
 // Session is all that the page of a session shows.
 type Session struct {
 	Repo    Repo
+	State   State
 	Story   present.Story
 	Text    string // what `wfs status` prints
 	Visits  []views.Visit
@@ -55,7 +66,7 @@ type Checkpoint struct {
 	Number  int
 	On      int // the checkpoint that it was made on
 	Last    int // the newest checkpoint of the session
-	Seq     int64
+	State   State
 	Subject string
 	Text    string // what `wfs show` prints about it
 	Brief   string // as the agent got it; "" if its log is gone
@@ -69,8 +80,9 @@ type Diff struct {
 	ID       session.ID
 	From, To string // numbers of checkpoints, or "base"
 	Numbers  []int  // all checkpoints
-	Seq      int64
-	Waits    bool // the session waits for a yes or no to its newest checkpoint, and that is shown
+	State    State
+	Edits    []string // files that an approval takes in, and that no checkpoint has
+	Waits    bool     // the session waits for a yes or no to its newest checkpoint, and that is shown
 	HTML     template.HTML
 }
 
@@ -130,7 +142,7 @@ func (s *Server) functions() template.FuncMap {
 		"ago":   func(t time.Time) string { return present.Ago(t, s.Now()) },
 		"clean": clean,
 		"line":  func(v any) string { return safetext.Line(fmt.Sprint(v), 200) },
-		"clock": func(millis int64) string { return present.Clock(time.Duration(millis) * time.Millisecond) },
+		"clock": clock,
 		"cost":  present.Cost,
 		"title": func(r *Row) string { return safetext.Line(cmp.Or(r.Title, r.Goal), 200) },
 		"where": where,
@@ -151,6 +163,14 @@ func graph(d *Session) template.HTML {
 		return ""
 	}
 	return svg.Workflow(&d.Plan.Workflow, d.Story.Phase)
+}
+
+// clock formats a duration. It tells a short one from none.
+func clock(millis int64) string {
+	if 0 < millis && millis < 1000 {
+		return "<0:01"
+	}
+	return present.Clock(time.Duration(millis) * time.Millisecond)
 }
 
 // clean removes what a terminal would not show as text from a longer text.

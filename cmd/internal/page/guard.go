@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"slices"
 )
 
 // cookie is the name of the cookie that has the token after the first request.
@@ -30,20 +31,20 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !loopback(r.Host) { // another site's name may lead to this address
-			s.refuse(w, http.StatusForbidden, "This page answers only at 127.0.0.1.")
+			stop(w, "This page answers only at 127.0.0.1.")
 			return
 		}
 		if given := r.URL.Query().Get("token"); given != "" && r.URL.Path == s.root+"/" && r.Method == http.MethodGet {
 			s.enter(w, given)
 			return
 		}
-		have, err := r.Cookie(cookie)
-		if err != nil || !same(have.Value, s.key) {
-			s.refuse(w, http.StatusForbidden, "Open the address that wfs ui printed, with its token.")
+		// Other programs on this machine can set cookies of the same name: one of them has to be right.
+		if !slices.ContainsFunc(r.CookiesNamed(cookie), func(c *http.Cookie) bool { return same(c.Value, s.key) }) {
+			stop(w, "Open the address that wfs ui printed, with its token.")
 			return
 		}
 		if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
-			s.refuse(w, http.StatusForbidden, "Another page led here. Type the address, or open it from the terminal.")
+			stop(w, "Another page led here. Type the address, or open it from the terminal.")
 			return
 		}
 		if r.Method == http.MethodPost {
@@ -57,6 +58,9 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
+// stop refuses a request of somebody who need not know the path above all pages.
+func stop(w http.ResponseWriter, text string) { http.Error(w, text, http.StatusForbidden) }
+
 // enter stores the token in the browser. It answers with a page that leads on, and not with a redirect, because
 // browsers would take the redirected request for one of the page that had the link.
 func (s *Server) enter(w http.ResponseWriter, given string) {
@@ -67,10 +71,10 @@ func (s *Server) enter(w http.ResponseWriter, given string) {
 	}
 	s.mu.Unlock()
 	if !valid {
-		s.refuse(w, http.StatusForbidden, "This address was used, or is of another wfs ui. Open the newest one that it printed.")
+		stop(w, "This address was used, or is of another wfs ui. Open the newest one that it printed.")
 		return
 	}
-	s.Opened(s.Address())
+	s.Say("opened in a browser; for another one: " + s.Address())
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.key, Path: s.root + "/", HttpOnly: true,
 		SameSite: http.SameSiteStrictMode})
 	s.show(w, "enter.html", view{Title: "wfs"})

@@ -15,8 +15,9 @@ const (
 	lookEvery = 300 * time.Millisecond
 	// maxStreams limits how many pages can be open at once.
 	maxStreams = 50
-	// silence is how long a stream may stay without a line, so that a browser that has gone is noticed.
-	silence = 15 * time.Second
+	// silence is how long a stream may stay without a line, so that each side notices when the other is gone. page.js
+	// waits a little longer.
+	silence = 5 * time.Second
 )
 
 // live tells open pages what has changed. While none is open it does nothing.
@@ -25,8 +26,10 @@ type live struct {
 	streams atomic.Int32
 	base    context.Context
 
+	now     func() time.Time
 	mu      sync.Mutex
 	readers map[chan []string]bool
+	looking bool
 }
 
 // background is the life of the server.
@@ -40,7 +43,8 @@ func (l *live) join() chan []string {
 	if l.readers == nil {
 		l.readers = map[chan []string]bool{}
 	}
-	if l.readers[c] = true; len(l.readers) == 1 {
+	if l.readers[c] = true; !l.looking {
+		l.looking = true
 		go l.look()
 	}
 	return c
@@ -52,32 +56,40 @@ func (l *live) leave(c chan []string) {
 	delete(l.readers, c)
 }
 
-// look tells all readers what changes, until there is no reader.
+// look tells all readers what changes, until there is no reader. It rests much longer than a look takes.
 func (l *live) look() {
 	l.changes() // what changed while nobody looked is on the page already
+	rest := lookEvery
 	for {
 		select {
 		case <-l.base.Done():
 			return
-		case <-time.After(lookEvery):
+		case <-time.After(rest):
 		}
+		began := l.now()
 		changed := l.changes()
-		l.mu.Lock()
-		if len(l.readers) == 0 {
-			l.mu.Unlock()
+		rest = max(lookEvery, 20*l.now().Sub(began))
+		if !l.tell(changed) {
 			return
 		}
-		for c := range l.readers {
-			if len(changed) == 0 {
-				continue
-			}
-			select {
-			case c <- changed:
-			default: // the page reads too slowly; the next change will reach it
-			}
-		}
-		l.mu.Unlock()
 	}
+}
+
+// tell passes changes to all readers. It returns false if there is none any more.
+func (l *live) tell(changed []string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.looking = len(l.readers) > 0
+	for c := range l.readers {
+		if len(changed) == 0 {
+			break
+		}
+		select {
+		case c <- changed:
+		default: // the page reads too slowly; the next change will reach it
+		}
+	}
+	return l.looking
 }
 
 // serve is the stream of server-sent events: each has a JSON list of "repository/session".
@@ -104,7 +116,7 @@ func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 			data, _ := json.Marshal(changed)
 			fmt.Fprintf(w, "data: %s\n\n", data)
 		case <-time.After(silence):
-			fmt.Fprint(w, ": still here\n\n")
+			fmt.Fprint(w, "event: alive\ndata:\n\n")
 		}
 	}
 }

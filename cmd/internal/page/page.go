@@ -37,8 +37,8 @@ type Source interface {
 	Session(context.Context, Repo, session.ID) (*Session, error)
 	Checkpoint(context.Context, Repo, session.ID, int) (*Checkpoint, error)
 	Diff(ctx context.Context, r Repo, id session.ID, from, to string) (*Diff, error)
-	// Seq returns the number of a session's newest event.
-	Seq(context.Context, Repo, session.ID) (int64, error)
+	// Now returns what a page of a session has to know to act: see State.
+	State(context.Context, Repo, session.ID) (State, error)
 	// Run runs wfs in a repository with these arguments. It returns all that wfs printed, and its exit code.
 	Run(ctx context.Context, dir string, args []string) (printed string, exit int, err error)
 	// MayDecide returns an error if the process at the other end of a connection is an agent's. `sure` is false if it
@@ -53,8 +53,8 @@ type Source interface {
 type Server struct {
 	Source Source
 	Now    func() time.Time
-	// Opened is called with a new address each time when a browser has used one: an address opens the page once.
-	Opened func(address string)
+	// Say prints a line for the person who started the server.
+	Say func(text string)
 
 	listener net.Listener
 	root     string // path above all pages. It is random, so that the cookie goes to no other server on this machine
@@ -76,7 +76,7 @@ func New(ctx context.Context, source Source, port int, now func() time.Time) (*S
 	}
 	s := &Server{Source: source, Now: now, listener: l, root: "/" + rand.Text()[:12], key: rand.Text(), form: rand.Text(),
 		token: rand.Text(), pages: map[string]*template.Template{}}
-	s.live.changes = source.Changes
+	s.live.changes, s.live.now = source.Changes, now
 	functions := s.functions()
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "files/layout.html"))
 	names, _ := fs.Glob(files, "files/*.html")
@@ -214,7 +214,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	s.show(w, "session.html", view{Title: string(id), Up: s.root + "/", Watch: repo.Key + "/" + string(id), Data: d})
+	s.show(w, "session.html", view{Title: string(id) + ": " + string(d.Story.Status), Up: s.root + "/", Watch: repo.Key + "/" + string(id), Data: d})
 }
 
 func (s *Server) checkpoint(w http.ResponseWriter, r *http.Request) {

@@ -45,7 +45,7 @@ func visible(text string) template.HTML {
 // for thousands of lines it takes four times as long. The tab key goes to the first changed line only.
 func (f *File) Table(h Hunk) template.HTML {
 	var b strings.Builder
-	id, path := f.ID(), html.EscapeString(f.Path)
+	id, path := f.ID(), html.EscapeString(strings.ToValidUTF8(safetext.Strip(f.Path), "\ufffd"))
 	first := true
 	for _, r := range h.Rows {
 		main := r.Right

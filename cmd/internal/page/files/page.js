@@ -15,6 +15,7 @@ async function refresh() {
     const text = await answer.text();
     if (!answer.ok) { state.textContent = "This is gone, or wfs ui was restarted."; return; }
     const fresh = new DOMParser().parseFromString(text, "text/html");
+    document.title = fresh.title;
     const here = document.querySelector(".here"), focused = document.activeElement;
     for (const part of document.querySelectorAll("[data-live]")) {
       const now = fresh.getElementById(part.id);
@@ -37,10 +38,19 @@ async function refresh() {
 }
 
 if (watch) {
+  const gone = () => { state.textContent = "not connected: wfs ui has ended, or cannot be reached"; };
+  let timer;
+  const alive = () => {
+    state.textContent = "live";
+    clearTimeout(timer);
+    timer = setTimeout(gone, 12000); // the server says something every 5 seconds
+  };
   const events = new EventSource(root + "/events");
-  events.onopen = () => { state.textContent = "live"; refresh(); };
-  events.onerror = () => { state.textContent = "not connected: wfs ui has ended, or cannot be reached"; };
+  events.onopen = () => { alive(); refresh(); };
+  events.onerror = () => { clearTimeout(timer); gone(); };
+  events.addEventListener("alive", alive);
   events.onmessage = (e) => {
+    alive();
     if (watch === "all" || JSON.parse(e.data).includes(watch)) refresh();
   };
 }
