@@ -25,7 +25,8 @@ func TestJSONOfEveryCommand(t *testing.T) {
 	lines := [][]string{nil} // wfs alone
 	for line := range strings.Lines(string(page)) {
 		command, ok := strings.CutPrefix(strings.TrimSpace(line), "## wfs ")
-		if ok && command != "demo" && command != "hook run" && command != "ui" { // these take long, never end, or are for an agent
+		// these take long, never end, or speak with a program
+		if ok && !slices.Contains([]string{"demo", "hook run", "mcp", "ui"}, command) {
 			lines = append(lines, strings.Fields(command))
 		}
 	}
