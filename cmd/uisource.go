@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -260,22 +261,27 @@ func evidenceOf(ctx context.Context, a *app, id session.ID, attempts []views.Att
 	if err != nil {
 		return nil, err
 	}
-	left := len(attempts)
+	var ledgers []session.Commit
+	var of []int // the attempt of each
 	for _, c := range commits { // newest first
 		events, err := a.Engine.EventsOf(ctx, c.Commit)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(attempts, func(a views.Attempt) bool { return makes(events, *a.Checkpoint) })
-		if i < 0 {
-			continue
+		if i := slices.IndexFunc(attempts, func(a views.Attempt) bool { return makes(events, *a.Checkpoint) }); i >= 0 {
+			ledgers, of = append(ledgers, c.Commit), append(of, i)
 		}
-		evidence[i], _ = a.Engine.Evidence(ctx, c.Commit, session.FileEvidence) // an attempt may have none
-		if left--; left == 0 {
+		if len(of) == len(attempts) {
 			break
 		}
 	}
-	return evidence, nil
+	texts, err := a.Repo.Documents(ctx, ledgers, session.FileEvidence)
+	for k, text := range texts {
+		if text != nil && err == nil {
+			err = json.Unmarshal(text, &evidence[of[k]])
+		}
+	}
+	return evidence, err
 }
 
 func (u *uiSource) Checkpoint(ctx context.Context, r page.Repo, id session.ID, n int) (*page.Checkpoint, error) {

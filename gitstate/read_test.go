@@ -166,6 +166,31 @@ func TestLedgers(t *testing.T) {
 	}
 }
 
+// TestDocuments: a document that a commit does not have is nil; one whose object is missing is an error.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t)
+	ctx := context.Background()
+	commits := []session.Commit{r.head()}
+	for _, text := range []string{"one", ""} {
+		r.write("doc", text)
+		r.run("add", ".")
+		r.run("commit", "-q", "-m", "next")
+		commits = append(commits, r.head())
+	}
+	got, err := r.Refs.Documents(ctx, commits, "doc")
+	if err != nil || len(got) != 3 || got[0] != nil || string(got[1]) != "one" || got[2] == nil || len(got[2]) != 0 {
+		t.Errorf("%q, %v", got, err)
+	}
+	id := r.run("rev-parse", "HEAD^:doc")
+	if err := os.Remove(filepath.Join(r.Git.CommonDir, "objects", id[:2], id[2:])); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Refs.Documents(ctx, commits, "doc"); err == nil {
+		t.Errorf("a missing object is read as %q", got)
+	}
+}
+
 // TestReadsSurviveGC: an open object store does not notice changes by gc.
 func TestReadsSurviveGC(t *testing.T) {
 	t.Parallel()

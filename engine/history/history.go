@@ -21,6 +21,8 @@ type Git interface {
 	Ref(ctx context.Context, name string) (session.Commit, error)
 	// File returns one document of a ledger commit, nil if it has no such document.
 	File(ctx context.Context, ledger session.Commit, name string) ([]byte, error)
+	// Documents returns a document of each of these ledger commits, nil for those that have no such document.
+	Documents(ctx context.Context, ledgers []session.Commit, name string) ([][]byte, error)
 	// Ledgers lists a session's ledger commits, newest first.
 	Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error)
 	// LedgersFrom lists a ledger commit and its ancestors, newest first, wherever the session's ledger ref points.
@@ -136,9 +138,30 @@ func (e *Reader) historyTo(ctx context.Context, tip session.Commit) ([]session.E
 	if err != nil {
 		return nil, err
 	}
+	var unread []session.Commit
+	for _, c := range commits {
+		if _, ok := e.known(c.Commit); !ok {
+			unread = append(unread, c.Commit)
+		}
+	}
+	read := map[session.Commit][]byte{}
+	if len(unread) > manyFiles {
+		texts, err := e.Git.Documents(ctx, unread, session.FileEvents)
+		if err != nil {
+			return nil, err
+		}
+		for i, ledger := range unread {
+			read[ledger] = texts[i]
+		}
+	}
 	var all []session.Event
 	for _, c := range slices.Backward(commits) {
-		events, err := e.EventsOf(ctx, c.Commit)
+		var events []session.Event
+		if text, ok := read[c.Commit]; ok {
+			events, err = e.decode(c.Commit, text, nil)
+		} else {
+			events, err = e.EventsOf(ctx, c.Commit)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -147,24 +170,41 @@ func (e *Reader) historyTo(ctx context.Context, tip session.Commit) ([]session.E
 	return all, nil
 }
 
+// manyFiles is how many files are read one by one. Above that, starting a process of git that reads all is quicker.
+const manyFiles = 16
+
 // EventsOf reads the events of one ledger commit.
 func (e *Reader) EventsOf(ctx context.Context, ledger session.Commit) ([]session.Event, error) {
-	if e.Known != nil {
-		if events, ok := e.Known.Load(ledger); ok {
-			return events.([]session.Event), nil
-		}
+	if events, ok := e.known(ledger); ok {
+		return events, nil
 	}
 	data, err := e.Git.File(ctx, ledger, session.FileEvents)
-	var events []session.Event
+	return e.decode(ledger, data, err)
+}
+
+func (e *Reader) known(ledger session.Commit) (events []session.Event, ok bool) {
+	if e.Known == nil {
+		return nil, false
+	}
+	kept, ok := e.Known.Load(ledger)
+	if ok {
+		events = kept.([]session.Event)
+	}
+	return events, ok
+}
+
+// decode returns the events in a document of a ledger commit. `err` is the error of reading it.
+func (e *Reader) decode(ledger session.Commit, data []byte, err error) (events []session.Event, _ error) {
 	if err == nil {
 		events, err = codec.DecodeLines(data)
 	}
 	if err != nil {
-		err = fmt.Errorf("history commit %s: %w", ledger.Short(), err)
-	} else if e.Known != nil {
+		return events, fmt.Errorf("history commit %s: %w", ledger.Short(), err)
+	}
+	if e.Known != nil {
 		e.Known.Store(ledger, events)
 	}
-	return events, err
+	return events, nil
 }
 
 // Evidence reads an evidence document of a ledger commit. The result is empty if the commit has no such document.

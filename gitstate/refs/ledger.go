@@ -9,8 +9,8 @@ import (
 )
 
 // Ledgers returns the commits of a session's ledger, newest first. It returns none if there is no such session.
-func (r *Refs) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error) {
-	tip, err := r.Ref(ctx, LedgerRef(id))
+func (r *Histories) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerCommit, error) {
+	tip, err := r.refs.Ref(ctx, LedgerRef(id))
 	if err != nil {
 		return nil, err
 	}
@@ -18,7 +18,7 @@ func (r *Refs) Ledgers(ctx context.Context, id session.ID) ([]session.LedgerComm
 }
 
 // LedgersFrom lists the ledger commit `tip` and its predecessors, newest first. It does not read the ledger's ref.
-func (r *Refs) LedgersFrom(ctx context.Context, tip session.Commit) (list []session.LedgerCommit, err error) {
+func (r *Histories) LedgersFrom(ctx context.Context, tip session.Commit) (list []session.LedgerCommit, err error) {
 	for next := tip; next != ""; {
 		info, err := r.Objects.CommitInfo(ctx, next)
 		if err != nil {
@@ -28,6 +28,23 @@ func (r *Refs) LedgersFrom(ctx context.Context, tip session.Commit) (list []sess
 		next = previousLedger(info)
 	}
 	return list, nil
+}
+
+// Documents returns a document of each of these ledger commits, nil for those that have no such document. It takes one process
+// of git for all.
+func (r *Histories) Documents(ctx context.Context, ledgers []session.Commit, name string) (files [][]byte, err error) {
+	names := make([]string, len(ledgers))
+	for i, ledger := range ledgers {
+		names[i] = string(ledger) + ":" + name
+	}
+	found, err := r.Objects.Lookup(ctx, names...)
+	for i, f := range found {
+		if f.Kind != "blob" && err == nil { // File tells an object that is missing from a document that is not there
+			f.Data, err = r.Objects.File(ctx, ledgers[i], name)
+		}
+		files = append(files, f.Data)
+	}
+	return files, err
 }
 
 // previousLedger returns the ledger commit before c, "" if c is the first one. If a trailer of c names the first

@@ -39,6 +39,7 @@ type Refs struct {
 	*Operations
 	*Writer
 	*Inspection
+	*Histories
 }
 
 // repository has the parts of a repository that all types here use.
@@ -61,6 +62,12 @@ type Inspection struct {
 	refs *Refs
 }
 
+// Histories reads the ledgers of sessions.
+type Histories struct {
+	repository
+	refs *Refs
+}
+
 // Writer moves refs and HEAD.
 type Writer struct {
 	repository
@@ -72,6 +79,7 @@ func New(git *gitcmd.Git, objects *object.Store) *Refs {
 	r := &Refs{repository: repository{git, objects}}
 	r.Operations = &Operations{repository: r.repository, refs: r}
 	r.Inspection = &Inspection{repository: r.repository, refs: r}
+	r.Histories = &Histories{repository: r.repository, refs: r}
 	r.Writer = &Writer{repository: r.repository, refs: r}
 	return r
 }
