@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wfs-dev/wfs/cmd/internal/page"
-	"github.com/wfs-dev/wfs/registry"
 )
 
 type uiVerb struct {
@@ -48,7 +47,7 @@ func (a *uiVerb) run(ctx context.Context, _ []string) error {
 	if a.port < 0 || a.port > 65535 {
 		return usage("wfs ui", "--port %d: a port is a number up to 65535", a.port)
 	}
-	source := &uiSource{app: a.app, boards: map[string]*boardCache{}, looks: map[string]*registry.Stamps{}}
+	source := &uiSource{app: a.app, repos: map[string]*uiRepo{}}
 	if a.Open(ctx) == nil { // outside of a repository the page shows the others
 		source.here = a.Repo.CommonDir()
 	}

@@ -41,32 +41,57 @@ const (
 // anew, so that it sees what other processes have done.
 type uiSource struct {
 	*app
+	here  string   // the repository of the working directory, "" for none
+	known sync.Map // see history.Reader
+
 	mu     sync.Mutex
-	boards map[string]*boardCache // by repository
-	known  sync.Map               // see history.Reader
-	stamps map[string]string      // of the last look, by repository/session
-	looks  map[string]*registry.Stamps
-	repos  []page.Repo // that the page showed last
-	here   string      // the repository of the working directory, "" for none
+	repos  map[string]*uiRepo // all that the page has shown, by key
+	shown  []*uiRepo          // those that it showed last
+	stamps map[string]string  // of the last look, by repository/session
 }
 
-// boardCache has the rows of sessions whose files have not changed since.
-type boardCache struct {
-	sync.Mutex
-	rows map[session.ID]boardRow
+// uiRepo is a repository on the page.
+type uiRepo struct {
+	page.Repo
+	clone *registry.Clone
+
+	mu   sync.Mutex
 	look *registry.Stamps
+	rows map[session.ID]boardRow
 }
 
+// boardRow is a row of the board, right as long as the session's files have this stamp.
 type boardRow struct {
 	stamp string
 	row   page.Row
 }
 
+func (r *uiRepo) stamp(id session.ID) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.look.Of(id)
+}
+
+// remember returns a session's row, read again only if its files have changed.
+func (r *uiRepo) remember(id session.ID, tip session.Commit, read func() present.Session) present.Session {
+	stamp := string(tip) + r.stamp(id)
+	r.mu.Lock()
+	kept, found := r.rows[id]
+	r.mu.Unlock()
+	if !found || kept.stamp != stamp {
+		kept = boardRow{stamp, read()}
+		r.mu.Lock()
+		r.rows[id] = kept
+		r.mu.Unlock()
+	}
+	return kept.row
+}
+
 // at returns a command line of its own in a directory. What it prints goes to `out`.
 func (u *uiSource) at(ctx context.Context, dir string, out io.Writer) (*app, error) {
 	env := u.env
-	env.Dir, env.Stdin, env.Stdout, env.Stderr, env.StdoutTTY, env.StderrTTY, env.StdinTTY = dir, strings.NewReader(""), out,
-		io.Discard, false, false, false
+	env.Dir, env.Stdin, env.Stdout, env.Stderr = dir, strings.NewReader(""), out, io.Discard
+	env.StdinTTY, env.StdoutTTY, env.StderrTTY = false, false, false
 	a := newApp(env, u.signals)
 	a.env.Color, a.env.Width = "never", 100
 	if err := a.Open(ctx); err != nil {
@@ -76,44 +101,53 @@ func (u *uiSource) at(ctx context.Context, dir string, out io.Writer) (*app, err
 	return a, nil
 }
 
-func (u *uiSource) repo(common string) page.Repo {
-	sum := sha256.Sum256([]byte(common))
-	r := page.Repo{Key: hex.EncodeToString(sum[:6]), Dir: common, State: filepath.Join(common, "wfs")}
-	if filepath.Base(common) == ".git" {
-		r.Dir = filepath.Dir(common)
-	}
-	r.Name = filepath.Base(r.Dir)
-	return r
-}
-
 // Repositories returns the repository of the working directory, and all others in which the user has trusted commands.
 // Those that were removed are left out.
 func (u *uiSource) Repositories() []page.Repo {
-	var list []page.Repo
+	var dirs []string
 	if u.here != "" {
-		list = append(list, u.repo(u.here))
+		dirs = append(dirs, u.here)
 	}
 	if store, err := u.TrustStore(); err == nil {
 		all, _ := store.Repositories() // the page shows the others
-		for _, common := range all {
-			if common != u.here && isDir(common) {
-				list = append(list, u.repo(common))
+		for _, dir := range all {
+			if dir != u.here && isDir(dir) {
+				dirs = append(dirs, dir)
 			}
-		}
-	}
-	named := map[string]int{}
-	for _, r := range list {
-		named[r.Name]++
-	}
-	for i, r := range list {
-		if named[r.Name] > 1 {
-			list[i].Name = r.Dir
 		}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.repos = list
+	u.shown = nil
+	named := map[string]int{}
+	for _, dir := range dirs {
+		r := u.repo(dir)
+		u.shown = append(u.shown, r)
+		named[filepath.Base(r.Dir)]++
+	}
+	var list []page.Repo
+	for _, r := range u.shown {
+		if r.Name = filepath.Base(r.Dir); named[r.Name] > 1 {
+			r.Name = r.Dir
+		}
+		list = append(list, r.Repo)
+	}
 	return list
+}
+
+// repo returns the repository with this common directory. The caller holds the lock.
+func (u *uiSource) repo(common string) *uiRepo {
+	sum := sha256.Sum256([]byte(common))
+	key := hex.EncodeToString(sum[:6])
+	if u.repos[key] == nil {
+		r := &uiRepo{clone: registry.Open(filepath.Join(common, "wfs")), rows: map[session.ID]boardRow{}}
+		r.look = &registry.Stamps{Clone: r.clone}
+		if r.Key, r.Dir = key, common; filepath.Base(common) == ".git" {
+			r.Dir = filepath.Dir(common)
+		}
+		u.repos[key] = r
+	}
+	return u.repos[key]
 }
 
 // Board returns the sessions of a repository. It reads only those again whose files have changed.
@@ -124,26 +158,9 @@ func (u *uiSource) Board(ctx context.Context, r page.Repo) ([]page.Row, error) {
 	}
 	defer a.Close()
 	u.mu.Lock()
-	cache := u.boards[r.Key]
-	if cache == nil {
-		cache = &boardCache{rows: map[session.ID]boardRow{}, look: &registry.Stamps{Clone: registry.Open(r.State)}}
-		u.boards[r.Key] = cache
-	}
+	repo := u.repos[r.Key]
 	u.mu.Unlock()
-	l := &listVerb{app: a, remember: func(id session.ID, tip session.Commit, read func() present.Session) present.Session {
-		cache.Lock()
-		stamp := string(tip) + cache.look.Of(id)
-		kept, found := cache.rows[id]
-		cache.Unlock()
-		if !found || kept.stamp != stamp {
-			kept = boardRow{stamp, read()}
-			cache.Lock()
-			cache.rows[id] = kept
-			cache.Unlock()
-		}
-		return kept.row
-	}}
-	return l.sessions(ctx, false)
+	return (&listVerb{app: a, remember: repo.remember}).sessions(ctx, false)
 }
 
 func (u *uiSource) State(ctx context.Context, r page.Repo, id session.ID) (page.State, error) {
@@ -262,7 +279,7 @@ func evidenceOf(ctx context.Context, a *app, id session.ID, attempts []views.Att
 		return nil, err
 	}
 	var ledgers []session.Commit
-	var of []int // the attempt of each
+	var of []int                // the attempt of each
 	for _, c := range commits { // newest first
 		events, err := a.Engine.EventsOf(ctx, c.Commit)
 		if err != nil {
@@ -348,8 +365,7 @@ func (u *uiSource) Diff(ctx context.Context, r page.Repo, id session.ID, from, t
 		}
 		ends[i] = s.At(n).Code
 	}
-	w := s.Waiting
-	d.Waits = s.Status == session.StatusWaiting && (w.Approve || w.Agree) && d.To == strconv.Itoa(s.Current)
+	d.Waits = page.Asks(s.Status, s.Waiting) && !d.State.Driven && d.To == strconv.Itoa(s.Current)
 	command := "wfs diff " + string(id)
 	if d.From != "base" {
 		command = fmt.Sprintf("wfs diff %s@%s %[1]s@%[3]s", id, d.From, d.To)
@@ -364,8 +380,8 @@ func (u *uiSource) Diff(ctx context.Context, r page.Repo, id session.ID, from, t
 
 // Run runs wfs itself, as if it was typed in a directory.
 func (u *uiSource) Run(ctx context.Context, dir string, args []string) (string, int, error) {
-	out, errs, exit, err := proc.Output(ctx, proc.Cmd{Argv: append([]string{u.env.Exe, "-C", dir, "--color=never"}, args...),
-		Dir: dir, Env: u.env.Environ})
+	argv := append([]string{u.env.Exe, "-C", dir, "--color=never"}, args...)
+	out, errs, exit, err := proc.Output(ctx, proc.Cmd{Argv: argv, Dir: dir, Env: u.env.Environ})
 	return strings.TrimSpace(string(errs) + string(out)), exit, err
 }
 
@@ -374,11 +390,10 @@ func (u *uiSource) Changes() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	now := map[string]string{}
-	for _, r := range u.repos {
-		look := u.look(r)
-		ids, _ := look.Clone.Sessions() // a repository may have been removed
+	for _, r := range u.shown {
+		ids, _ := r.clone.Sessions() // the repository may have been removed
 		for _, id := range ids {
-			now[r.Key+"/"+string(id)] = look.Of(id)
+			now[r.Key+"/"+string(id)] = r.stamp(id)
 		}
 	}
 	var changed []string
@@ -393,44 +408,32 @@ func (u *uiSource) Changes() []string {
 		}
 	}
 	u.stamps = now
-	slices.Sort(changed)
 	return changed
 }
 
-// look returns what tells the changes of a repository.
-func (u *uiSource) look(r page.Repo) *registry.Stamps {
-	if u.looks[r.Key] == nil {
-		u.looks[r.Key] = &registry.Stamps{Clone: registry.Open(r.State)}
-	}
-	return u.looks[r.Key]
-}
-
 // MayDecide refuses a process that belongs to a run of any repository on the page: its agent must not approve its own
-// work. While a run is in progress, `sure` is false if nobody can tell which process asks.
+// work. While a run is in progress, `sure` is false if wfs cannot tell which process asks.
 func (u *uiSource) MayDecide(here, there netip.AddrPort) (sure bool, err error) {
 	peers := proc.Peer(here, there)
 	var above []int
 	for _, pid := range peers {
 		above = append(above, proc.AboveOf(pid)...)
 	}
-	sure = true
-	for _, r := range u.Repositories() {
-		clone := registry.Open(r.State)
-		ids, err := clone.Sessions()
+	u.Repositories() // some may be new
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	running := false
+	for _, r := range u.shown {
+		agents, err := workspace.AnyRun(r.clone, func(pid int) bool {
+			running = true
+			return slices.Contains(above, pid)
+		})
 		if err != nil {
 			return false, err
 		}
-		for _, id := range ids {
-			who, held, err := clone.Session(id).Driver()
-			switch {
-			case err != nil:
-				return false, err
-			case held && workspace.IsRun(who) && slices.Contains(above, who.PID):
-				return false, workspace.ByAgent("wfs ui")
-			case held && workspace.IsRun(who) && len(peers) == 0:
-				sure = false
-			}
+		if agents {
+			return false, workspace.ByAgent("wfs ui")
 		}
 	}
-	return sure, nil
+	return len(peers) > 0 || !running, nil
 }

@@ -75,7 +75,7 @@ func (d *Drivers) notWithin(command string) error {
 		return nil
 	}
 	above := proc.Above()
-	run, err := d.anyRun(func(pid int) bool { return slices.Contains(above, pid) })
+	run, err := AnyRun(d.clone, func(pid int) bool { return slices.Contains(above, pid) })
 	if run {
 		return ByAgent(command)
 	}
@@ -85,18 +85,18 @@ func (d *Drivers) notWithin(command string) error {
 // DrivenElsewhere reports whether another process drives a session of this clone. It also reports true if this cannot
 // be determined.
 func (d *Drivers) DrivenElsewhere() bool {
-	run, err := d.anyRun(func(pid int) bool { return pid != os.Getpid() })
+	run, err := AnyRun(d.clone, func(pid int) bool { return pid != os.Getpid() })
 	return run || err != nil
 }
 
-// anyRun reports whether a session is driven by a run whose process id satisfies `is`.
-func (d *Drivers) anyRun(is func(pid int) bool) (bool, error) {
-	ids, err := d.clone.Sessions()
+// AnyRun reports whether a session of a clone is driven by a run whose process id satisfies `is`.
+func AnyRun(clone *registry.Clone, is func(pid int) bool) (bool, error) {
+	ids, err := clone.Sessions()
 	if err != nil {
 		return false, err
 	}
 	for _, id := range ids {
-		who, held, err := d.clone.Session(id).Driver()
+		who, held, err := clone.Session(id).Driver()
 		if err != nil {
 			return false, err
 		}

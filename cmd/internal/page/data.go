@@ -27,8 +27,6 @@ type Repo struct {
 	Key  string // names it in addresses
 	Name string
 	Dir  string // its main work tree, or the repository itself if it has none
-	// directory with its sessions' files
-	State string
 }
 
 // Row is a session on the board.
@@ -217,19 +215,25 @@ func says(r agents.Record) string {
 	return present.AgentText(r.Event, true)
 }
 
+// Asks reports whether a session waits for a yes or no.
+func Asks(status session.Status, w *session.Waiting) bool {
+	return status == session.StatusWaiting && w != nil && w.Reason != session.WaitLimit && (w.Approve || w.Agree)
+}
+
 // can reports what a person can do with a session now.
 func can(r *Row, what string) bool {
 	running := runs(r)
 	asks := r.Status == session.StatusWaiting && r.Waiting != nil && r.Waiting.Reason != session.WaitLimit
 	switch what {
-	case "approve", "reject":
-		return !running && (asks && (r.Waiting.Approve || r.Waiting.Agree) || r.Status == session.StatusBlocked)
+	case "approve":
+		return !running && (Asks(r.Status, r.Waiting) || r.Status == session.StatusBlocked)
 	case "answer":
-		return asks && !r.Waiting.Approve && !r.Waiting.Agree
+		return asks && !Asks(r.Status, r.Waiting)
 	case "stop":
 		return running
 	case "run":
-		return !running && !asks && !r.Status.Final() && r.Status != session.StatusCompleted && r.Status != present.Unreadable
+		return !running && !asks && !r.Status.Final() && r.Status != session.StatusCompleted &&
+			r.Status != present.Unreadable
 	case "finish":
 		return !running && r.Status == session.StatusCompleted
 	case "note":

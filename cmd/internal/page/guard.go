@@ -31,7 +31,7 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !loopback(r.Host) { // another site's name may lead to this address
-			stop(w, "This page answers only at 127.0.0.1.")
+			forbid(w, "This page answers only at 127.0.0.1.")
 			return
 		}
 		if given := r.URL.Query().Get("token"); given != "" && r.URL.Path == s.root+"/" && r.Method == http.MethodGet {
@@ -40,11 +40,11 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		}
 		// Other programs on this machine can set cookies of the same name: one of them has to be right.
 		if !slices.ContainsFunc(r.CookiesNamed(cookie), func(c *http.Cookie) bool { return same(c.Value, s.key) }) {
-			stop(w, "Open the address that wfs ui printed, with its token.")
+			forbid(w, "Open the address that wfs ui printed, with its token.")
 			return
 		}
 		if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
-			stop(w, "Another page led here. Type the address, or open it from the terminal.")
+			forbid(w, "Another page led here. Type the address, or open it from the terminal.")
 			return
 		}
 		if r.Method == http.MethodPost {
@@ -58,8 +58,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// stop refuses a request of somebody who need not know the path above all pages.
-func stop(w http.ResponseWriter, text string) { http.Error(w, text, http.StatusForbidden) }
+// forbid refuses a request of somebody who need not know the path above all pages.
+func forbid(w http.ResponseWriter, text string) { http.Error(w, text, http.StatusForbidden) }
 
 // enter stores the token in the browser. It answers with a page that leads on, and not with a redirect, because
 // browsers would take the redirected request for one of the page that had the link.
@@ -71,7 +71,7 @@ func (s *Server) enter(w http.ResponseWriter, given string) {
 	}
 	s.mu.Unlock()
 	if !valid {
-		stop(w, "This address was used, or is of another wfs ui. Open the newest one that it printed.")
+		forbid(w, "This address was used, or is of another wfs ui. Open the newest one that it printed.")
 		return
 	}
 	s.Say("opened in a browser; for another one: " + s.Address())

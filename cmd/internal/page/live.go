@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,37 +25,49 @@ const (
 // live tells open pages what has changed. While none is open it does nothing.
 type live struct {
 	changes func() []string
-	streams atomic.Int32
-	base    context.Context
-
 	now     func() time.Time
+	base    context.Context // the life of the server
+	streams atomic.Int32
+
 	mu      sync.Mutex
-	readers map[chan []string]bool
+	readers map[*reader]bool
 	looking bool
 }
 
-// background is the life of the server.
-func (l *live) background() context.Context { return l.base }
+// reader is an open page.
+type reader struct {
+	wake    chan struct{}   // has an element while there are changes
+	changed map[string]bool // what the page was not told yet, as "repository/session"
+}
 
-// join returns a channel with the changes from now on. The first reader starts the looks, the last one ends them.
-func (l *live) join() chan []string {
+// join adds a page. The first one starts the looks, the last one ends them.
+func (l *live) join() *reader {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := make(chan []string, 16)
+	r := &reader{make(chan struct{}, 1), map[string]bool{}}
 	if l.readers == nil {
-		l.readers = map[chan []string]bool{}
+		l.readers = map[*reader]bool{}
 	}
-	if l.readers[c] = true; !l.looking {
+	if l.readers[r] = true; !l.looking {
 		l.looking = true
 		go l.look()
 	}
-	return c
+	return r
 }
 
-func (l *live) leave(c chan []string) {
+func (l *live) leave(r *reader) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.readers, c)
+	delete(l.readers, r)
+}
+
+// take returns what a page was not told yet.
+func (l *live) take(r *reader) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changed := slices.Sorted(maps.Keys(r.changed))
+	clear(r.changed)
+	return changed
 }
 
 // look tells all readers what changes, until there is no reader. It rests much longer than a look takes.
@@ -80,13 +94,15 @@ func (l *live) tell(changed []string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.looking = len(l.readers) > 0
-	for c := range l.readers {
-		if len(changed) == 0 {
-			break
+	for r := range l.readers {
+		for _, name := range changed {
+			r.changed[name] = true
 		}
-		select {
-		case c <- changed:
-		default: // the page reads too slowly; the next change will reach it
+		if len(r.changed) > 0 {
+			select {
+			case r.wake <- struct{}{}:
+			default: // the page has not read the last changes yet
+			}
 		}
 	}
 	return l.looking
@@ -103,8 +119,8 @@ func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
 	fmt.Fprint(w, ": open\n\n")
-	c := l.join()
-	defer l.leave(c)
+	page := l.join()
+	defer l.leave(page)
 	for {
 		if control.Flush() != nil {
 			return
@@ -112,8 +128,8 @@ func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			return
-		case changed := <-c:
-			data, _ := json.Marshal(changed)
+		case <-page.wake:
+			data, _ := json.Marshal(l.take(page))
 			fmt.Fprintf(w, "data: %s\n\n", data)
 		case <-time.After(silence):
 			fmt.Fprint(w, "event: alive\ndata:\n\n")

@@ -37,7 +37,6 @@ type Source interface {
 	Session(context.Context, Repo, session.ID) (*Session, error)
 	Checkpoint(context.Context, Repo, session.ID, int) (*Checkpoint, error)
 	Diff(ctx context.Context, r Repo, id session.ID, from, to string) (*Diff, error)
-	// Now returns what a page of a session has to know to act: see State.
 	State(context.Context, Repo, session.ID) (State, error)
 	// Run runs wfs in a repository with these arguments. It returns all that wfs printed, and its exit code.
 	Run(ctx context.Context, dir string, args []string) (printed string, exit int, err error)
@@ -191,9 +190,13 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 
 // place finds the repository and the session that a request names.
 func (s *Server) place(r *http.Request) (Repo, session.ID, error) {
+	id, err := session.ParseID(r.PathValue("id"))
+	if err != nil || string(id) != r.PathValue("id") {
+		return Repo{}, "", ErrNotFound
+	}
 	for _, repo := range s.Source.Repositories() {
 		if repo.Key == r.PathValue("repo") {
-			return repo, session.ID(r.PathValue("id")), nil
+			return repo, id, nil
 		}
 	}
 	return Repo{}, "", ErrNotFound
@@ -214,7 +217,8 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	s.show(w, "session.html", view{Title: string(id) + ": " + string(d.Story.Status), Up: s.root + "/", Watch: repo.Key + "/" + string(id), Data: d})
+	s.show(w, "session.html", view{Title: string(id) + ": " + string(d.Story.Status), Up: s.root + "/",
+		Watch: repo.Key + "/" + string(id), Data: d})
 }
 
 func (s *Server) checkpoint(w http.ResponseWriter, r *http.Request) {
