@@ -121,6 +121,10 @@ func begins(e session.Event, plan *workflows.Plan) string {
 		return "saving a checkpoint"
 	case session.Reopened:
 		return "running the gates again"
+	case session.Waiting:
+		if b.Reason == session.WaitLimit {
+			return "waiting for a limit"
+		}
 	}
 	return ""
 }
