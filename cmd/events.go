@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
+	"github.com/wfs-dev/wfs/engine/history"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/workspace"
 )
@@ -39,11 +40,17 @@ func (a *logVerb) sayEvents(ctx context.Context, name string) error {
 
 // eventsOf returns all events of a session, oldest first: those in the ledger, and newer ones in the journal.
 func eventsOf(ctx context.Context, w *workspace.Workspace, id session.ID) ([]session.Event, error) {
-	v, err := w.View(ctx, id) // read first: an event that moves to the ledger meanwhile is then found twice, not lost
+	v, err := w.View(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	events, err := w.Engine.History(ctx, id)
+	return eventsOfView(ctx, w, &v)
+}
+
+// eventsOfView does the same for a session that was read before. An event that moved to the ledger meanwhile is then
+// found twice, not lost.
+func eventsOfView(ctx context.Context, w *workspace.Workspace, v *history.View) ([]session.Event, error) {
+	events, err := w.Engine.History(ctx, v.Session.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ import (
 
 const (
 	shownAttempts = 30  // columns of the matrix of tests
+	shownEntries  = 100 // of the time line, and of the list of errors
 	shownTests    = 200 // rows of it
 	shownActions  = 20  // newest actions of the agent that works now
 	aroundChanges = 5   // unchanged lines around each change
@@ -102,17 +103,21 @@ func (u *uiSource) at(ctx context.Context, dir string, out io.Writer) (*app, err
 }
 
 // Repositories returns the repository of the working directory, and all others in which the user has trusted commands.
-// Those that were removed are left out.
 func (u *uiSource) Repositories() []page.Repo {
 	var dirs []string
+	var gone []page.Repo
 	if u.here != "" {
 		dirs = append(dirs, u.here)
 	}
 	if store, err := u.TrustStore(); err == nil {
 		all, _ := store.Repositories() // the page shows the others
 		for _, dir := range all {
-			if dir != u.here && isDir(dir) {
+			switch {
+			case dir == u.here:
+			case isDir(dir):
 				dirs = append(dirs, dir)
+			default:
+				gone = append(gone, page.Repo{Dir: dir, Gone: true})
 			}
 		}
 	}
@@ -132,7 +137,7 @@ func (u *uiSource) Repositories() []page.Repo {
 		}
 		list = append(list, r.Repo)
 	}
-	return list
+	return append(list, gone...)
 }
 
 // repo returns the repository with this common directory. The caller holds the lock.
@@ -182,7 +187,8 @@ func (u *uiSource) state(ctx context.Context, a *app, s *session.Session) (state
 	}
 	state.Driven = held && workspace.IsRun(who)
 	in, err := a.PlaceOf(ctx, s.ID)
-	if err != nil || in == nil || in.Gone || state.Driven {
+	state.Away = in == nil || in.Gone
+	if err != nil || state.Away || state.Driven {
 		return state, nil, err
 	}
 	if in.ID != a.Repo.Worktree() {
@@ -221,7 +227,7 @@ func (u *uiSource) view(ctx context.Context, r page.Repo, id session.ID, out io.
 	return a, v, err
 }
 
-func (u *uiSource) Session(ctx context.Context, r page.Repo, id session.ID) (*page.Session, error) {
+func (u *uiSource) Session(ctx context.Context, r page.Repo, id session.ID, all bool) (*page.Session, error) {
 	var text bytes.Buffer
 	a, v, err := u.view(ctx, r, id, &text)
 	if err != nil {
@@ -232,7 +238,7 @@ func (u *uiSource) Session(ctx context.Context, r page.Repo, id session.ID) (*pa
 	if err != nil {
 		return nil, err
 	}
-	events, err := eventsOf(ctx, a.Workspace, id)
+	events, err := eventsOfView(ctx, a.Workspace, &v)
 	if err != nil {
 		return nil, err
 	}
@@ -246,41 +252,49 @@ func (u *uiSource) Session(ctx context.Context, r page.Repo, id session.ID) (*pa
 	d.Text = text.String()
 	facts := views.Facts(&v.Session, events)
 	d.Visits, d.Metrics, d.Errors = views.Timeline(facts), views.Measure(facts), views.Errors(facts)
+	columns := shownAttempts
+	if all {
+		columns = len(d.Metrics.Attempts)
+	} else {
+		d.Visits, d.Earlier = views.Newest(d.Visits, shownEntries)
+		d.Errors = d.Errors[max(0, len(d.Errors)-shownEntries):]
+	}
 	if plan, err := a.PinnedPlan(ctx, v); err == nil {
 		d.Plan = plan
 	}
-	judged, older := views.Judged(d.Metrics.Attempts, shownAttempts)
-	evidence, err := evidenceOf(ctx, a, id, judged)
+	judged, older := views.Judged(d.Metrics.Attempts, columns)
+	tested, err := testsOf(ctx, a, &v, judged)
 	if err != nil {
 		return nil, err
 	}
-	columns := make([]views.Place, len(judged))
-	for i := range judged {
-		columns[i] = judged[i].Place
-	}
-	d.Older, d.Matrix = older, views.MatrixOf(columns, evidence, shownTests)
+	d.Older, d.Matrix = older, views.MatrixOf(tested, shownTests)
 	if o := v.Session.Open; o != nil && o.Run == nil && d.State.Driven {
 		if dir, err := a.Clone.Session(id).RunDir(o.RunID); err == nil && isDir(dir) {
-			all, _ := runEvents(dir) // only for display
-			d.Agent = all[max(0, len(all)-shownActions):]
+			did, _ := runEvents(dir) // only for display
+			d.Agent = did[max(0, len(did)-shownActions):]
+			brief, _ := durable.ReadFile(filepath.Join(dir, agent.BriefFile), maxRunLog)
+			d.Brief = string(brief)
 		}
 	}
 	return d, nil
 }
 
-// evidenceOf returns the test results of each of these attempts.
-func evidenceOf(ctx context.Context, a *app, id session.ID, attempts []views.Attempt) ([]session.Evidence, error) {
-	evidence := make([]session.Evidence, len(attempts))
-	if len(attempts) == 0 {
-		return evidence, nil
+// testsOf returns the results of tests on the base, if any ran there, and in each of these attempts.
+func testsOf(ctx context.Context, a *app, v *history.View, attempts []views.Attempt) ([]views.Column, error) {
+	columns := make([]views.Column, len(attempts))
+	for i := range attempts {
+		columns[i].Place = attempts[i].Place
 	}
-	commits, err := a.Repo.Ledgers(ctx, id)
+	commits, err := a.Repo.LedgersFrom(ctx, v.Tip)
 	if err != nil {
 		return nil, err
 	}
 	var ledgers []session.Commit
-	var of []int                // the attempt of each
+	var of []int                // the column of each
 	for _, c := range commits { // newest first
+		if len(of) == len(attempts) {
+			break
+		}
 		events, err := a.Engine.EventsOf(ctx, c.Commit)
 		if err != nil {
 			return nil, err
@@ -288,17 +302,24 @@ func evidenceOf(ctx context.Context, a *app, id session.ID, attempts []views.Att
 		if i := slices.IndexFunc(attempts, func(a views.Attempt) bool { return makes(events, *a.Checkpoint) }); i >= 0 {
 			ledgers, of = append(ledgers, c.Commit), append(of, i)
 		}
-		if len(of) == len(attempts) {
-			break
-		}
 	}
 	texts, err := a.Repo.Documents(ctx, ledgers, session.FileEvidence)
 	for k, text := range texts {
 		if text != nil && err == nil {
-			err = json.Unmarshal(text, &evidence[of[k]])
+			err = json.Unmarshal(text, &columns[of[k]].Evidence)
 		}
 	}
-	return evidence, err
+	base := views.Column{Place: views.Place{Checkpoint: new(int)}}
+	if err == nil {
+		var text []byte
+		if text, err = a.Repo.File(ctx, v.Tip, session.FileBaseline); text != nil && err == nil {
+			err = json.Unmarshal(text, &base.Evidence)
+		}
+	}
+	if len(base.Evidence.Gates) > 0 {
+		columns = slices.Insert(columns, 0, base)
+	}
+	return columns, err
 }
 
 func (u *uiSource) Checkpoint(ctx context.Context, r page.Repo, id session.ID, n int) (*page.Checkpoint, error) {
@@ -318,7 +339,7 @@ func (u *uiSource) Checkpoint(ctx context.Context, r page.Repo, id session.ID, n
 	}
 	d := &page.Checkpoint{Repo: r, ID: id, Number: n, On: c.On, Last: len(s.Checkpoints) - 1,
 		State: page.State{Seq: s.Seq}, Subject: c.Summary, Text: text.String()}
-	events, err := eventsOf(ctx, a.Workspace, id)
+	events, err := eventsOfView(ctx, a.Workspace, &v)
 	if err != nil {
 		return nil, err
 	}
@@ -365,7 +386,7 @@ func (u *uiSource) Diff(ctx context.Context, r page.Repo, id session.ID, from, t
 		}
 		ends[i] = s.At(n).Code
 	}
-	d.Waits = page.Asks(s.Status, s.Waiting) && !d.State.Driven && d.To == strconv.Itoa(s.Current)
+	d.Waits = page.Asks(s.Status, s.Waiting) && !d.State.Driven && !d.State.Away && d.To == strconv.Itoa(s.Current)
 	command := "wfs diff " + string(id)
 	if d.From != "base" {
 		command = fmt.Sprintf("wfs diff %s@%s %[1]s@%[3]s", id, d.From, d.To)

@@ -29,7 +29,7 @@ func (s *Session) Item() string {
 // left by going back to an earlier one are not in it. The line of a fork begins with the checkpoints of the other
 // session, whose numbers are 0.
 func (s *Session) Way() []Checkpoint {
-	var way []Checkpoint
+	way := make([]Checkpoint, 0, s.Current+1) // a checkpoint is large: growing costs as much as the rest
 	for c := range s.Back() {
 		way = append(way, *c)
 	}

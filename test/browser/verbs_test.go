@@ -70,7 +70,19 @@ func (h *hand) act(id, action string, values ...string) string {
 	return h.press(page, `action="`+strings.TrimPrefix(page, h.origin)+"/"+action, values...)
 }
 
-// TestVerbs answers a question, runs, stops, and undoes, from the page. What the commands did is seen in the terminal.
+// confirm sends the form that follows a preview.
+func (h *hand) confirm(preview string) string {
+	h.r.T.Helper()
+	_, address, ok := strings.Cut(preview, `action="`)
+	if !ok {
+		h.r.T.Fatalf("nothing to confirm:\n%s", preview)
+	}
+	address, _, _ = strings.Cut(address, `"`)
+	answer := h.send("POST", h.origin+address, h.headers, hidden(preview))
+	return body(h.send("GET", h.origin+answer.Header.Get("Location"), h.headers, nil))
+}
+
+// TestVerbs answers a question, runs, stops, undoes, and switches, from the page. What the commands did is seen in the terminal.
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	r := shopWithoutBrowser(t)
@@ -104,10 +116,15 @@ fi
 	if events := r.OK("wfs", "log", "asks", "--events", "--json"); strings.Contains(events, `"taken_back"`) {
 		t.Error("a preview has undone something")
 	}
-	_, confirm, _ := strings.Cut(preview, `action="`)
-	confirm, _, _ = strings.Cut(confirm, `"`)
-	answer := h.send("POST", h.origin+confirm, h.headers, hidden(preview))
-	done := body(h.send("GET", h.origin+answer.Header.Get("Location"), h.headers, nil))
-	testkit.Holds(t, done, "wfs undo asks")
+	testkit.Holds(t, h.confirm(preview), "wfs undo asks")
 	testkit.Holds(t, r.OK("wfs", "log", "asks", "--events", "--json"), `"taken_back"`)
+
+	r.OK("wfs", "switch", "main")
+	away := body(h.send("GET", h.at("asks"), h.headers, nil))
+	testkit.Holds(t, away, "No work tree has it checked out")
+	if strings.Contains(away, ">Run</button>") {
+		t.Error("it can be run without a work tree")
+	}
+	testkit.Holds(t, h.confirm(h.act("asks", "switch")), "wfs switch asks", "now on wfs/asks")
+	testkit.Holds(t, body(h.send("GET", h.at("asks"), h.headers, nil)), ">Run</button>")
 }

@@ -65,6 +65,9 @@ var actions = map[string]action{
 	"resume": {needs: sameSession, previewed: true, args: func(id session.ID, f url.Values) []string {
 		return []string{"resume", at(id, f)}
 	}},
+	"switch": {needs: sameSession, previewed: true, args: func(id session.ID, _ url.Values) []string {
+		return []string{"switch", string(id)}
+	}},
 	"finish": {needs: sameSession, previewed: true, args: func(id session.ID, _ url.Values) []string {
 		return []string{"finish", string(id)}
 	}},

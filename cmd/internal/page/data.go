@@ -27,6 +27,7 @@ type Repo struct {
 	Key  string // names it in addresses
 	Name string
 	Dir  string // its main work tree, or the repository itself if it has none
+	Gone bool   // it was moved or removed
 }
 
 // Row is a session on the board.
@@ -37,6 +38,7 @@ type State struct {
 	Seq    int64  // number of the newest event
 	Edits  string // changes with the edits in the work tree that are in no checkpoint
 	Driven bool   // a run is in progress
+	Away   bool   // no work tree has the session checked out: it can be read, and not run or decided
 }
 
 // Seen returns what a form has of a state.
@@ -52,9 +54,11 @@ type Session struct {
 	Metrics views.Metrics
 	Errors  []views.Error
 	Matrix  views.Matrix
-	Older   int // attempts that the matrix leaves out
+	Older   int // how many attempts the matrix leaves out
 	Plan    *workflows.Plan
 	Agent   []agents.Record // the newest actions of the agent that works now
+	Brief   string          // what it was told
+	Earlier int             // how many older entries of the time line are left out
 }
 
 // Checkpoint is all that the page of a checkpoint shows.
@@ -111,7 +115,9 @@ func (s *Server) boards(ctx context.Context) Board {
 	lists, errs := make([][]Row, len(b.Repos)), make([]error, len(b.Repos))
 	var wait sync.WaitGroup
 	for i, repo := range b.Repos {
-		wait.Go(func() { lists[i], errs[i] = s.Source.Board(ctx, repo) })
+		if !repo.Gone {
+			wait.Go(func() { lists[i], errs[i] = s.Source.Board(ctx, repo) })
+		}
 	}
 	wait.Wait()
 	for i, repo := range b.Repos {
@@ -133,10 +139,17 @@ func (s *Server) url(r Repo, id session.ID) string {
 	return s.root + "/" + url.PathEscape(r.Key) + "/" + url.PathEscape(string(id))
 }
 
+// at returns the address of the page of a checkpoint, `<id>@<number>`.
+func (s *Server) at(r Repo, checkpoint string) string {
+	id, number, _ := strings.Cut(checkpoint, "@")
+	return s.url(r, session.ID(id)) + "/at/" + url.PathEscape(number)
+}
+
 // functions are what templates can call.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"url":   s.url,
+		"at":    s.at,
 		"ago":   func(t time.Time) string { return present.Ago(t, s.Now()) },
 		"clean": clean,
 		"line":  func(v any) string { return safetext.Line(fmt.Sprint(v), 200) },
@@ -222,7 +235,7 @@ func Asks(status session.Status, w *session.Waiting) bool {
 
 // can reports what a person can do with a session now.
 func can(r *Row, what string) bool {
-	running := runs(r)
+	running, open := runs(r), !r.Status.Final() && r.Status != present.Unreadable
 	asks := r.Status == session.StatusWaiting && r.Waiting != nil && r.Waiting.Reason != session.WaitLimit
 	switch what {
 	case "approve":
@@ -232,12 +245,11 @@ func can(r *Row, what string) bool {
 	case "stop":
 		return running
 	case "run":
-		return !running && !asks && !r.Status.Final() && r.Status != session.StatusCompleted &&
-			r.Status != present.Unreadable
+		return !running && !asks && open && r.Status != session.StatusCompleted
 	case "finish":
 		return !running && r.Status == session.StatusCompleted
-	case "note":
-		return !r.Status.Final() && r.Status != present.Unreadable
+	case "note", "switch":
+		return open
 	}
 	return !running && r.Status != present.Unreadable
 }

@@ -34,7 +34,8 @@ var ErrNotFound = errors.New("not found")
 type Source interface {
 	Repositories() []Repo
 	Board(context.Context, Repo) ([]Row, error)
-	Session(context.Context, Repo, session.ID) (*Session, error)
+	// Session leaves out most of a long history, unless all of it is wanted.
+	Session(ctx context.Context, r Repo, id session.ID, all bool) (*Session, error)
 	Checkpoint(context.Context, Repo, session.ID, int) (*Checkpoint, error)
 	Diff(ctx context.Context, r Repo, id session.ID, from, to string) (*Diff, error)
 	State(context.Context, Repo, session.ID) (State, error)
@@ -195,7 +196,7 @@ func (s *Server) place(r *http.Request) (Repo, session.ID, error) {
 		return Repo{}, "", ErrNotFound
 	}
 	for _, repo := range s.Source.Repositories() {
-		if repo.Key == r.PathValue("repo") {
+		if repo.Key == r.PathValue("repo") && !repo.Gone {
 			return repo, id, nil
 		}
 	}
@@ -212,7 +213,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	d, err := s.Source.Session(r.Context(), repo, id)
+	d, err := s.Source.Session(r.Context(), repo, id, r.FormValue("all") != "")
 	if err != nil {
 		s.fail(w, err)
 		return

@@ -9,32 +9,39 @@ import (
 
 // Matrix has the results of tests in some attempts: one row for each test, one column for each attempt.
 type Matrix struct {
-	Columns []Place     `json:"columns"`
-	Rows    []MatrixRow `json:"rows"`
+	Columns []Column
+	Rows    []MatrixRow
 	// how many tests are left out because their result is the same in all columns
-	Same int `json:"same,omitempty"`
+	Same int
 	// how many other tests are left out because there are too many
-	More int `json:"more,omitempty"`
+	More int
+}
+
+// Column is an attempt, or the base, which has no phase.
+type Column struct {
+	Place
+	Evidence    session.Evidence // empty for an attempt without single tests
+	Passed, All int              // tests
 }
 
 // MatrixRow has the results of one test.
 type MatrixRow struct {
-	Gate string         `json:"gate"`
-	Test session.TestID `json:"test"`
+	Gate string
+	Test session.TestID
 	// results by column: `pass`, `fail`, `skip`, `error`, or "" for a test that did not run or did not exist
-	Results []string `json:"results"`
+	Results []string
 }
 
-// MatrixOf returns the matrix of at most `most` tests whose results changed or were never a pass. `evidence` has the
-// results of each attempt; attempts without single tests have an empty one.
-func MatrixOf(columns []Place, evidence []session.Evidence, most int) Matrix {
+// MatrixOf returns the matrix of at most `most` tests whose results changed or were never a pass.
+func MatrixOf(columns []Column, most int) Matrix {
 	type key struct {
 		gate string
 		test session.TestID
 	}
 	rows := map[key][]string{}
-	for i, ev := range evidence {
-		for gate, tests := range ev.Gates {
+	for i := range columns {
+		c := &columns[i]
+		for gate, tests := range c.Evidence.Gates {
 			for test, result := range tests {
 				if string(test) == "gate "+gate && len(tests) > 1 { // the gate as a whole
 					continue
@@ -44,6 +51,9 @@ func MatrixOf(columns []Place, evidence []session.Evidence, most int) Matrix {
 					rows[k] = make([]string, len(columns))
 				}
 				rows[k][i] = string(result)
+				if c.All++; result == "pass" {
+					c.Passed++
+				}
 			}
 		}
 	}

@@ -48,3 +48,19 @@ func Timeline(facts []Fact) []Visit {
 	}
 	return visits
 }
+
+// Newest takes all but the newest `most` entries out of a time line. It returns the rest, and how many it took.
+func Newest(visits []Visit, most int) (newest []Visit, older int) {
+	for _, v := range visits {
+		older += len(v.Entries)
+	}
+	older = max(0, older-most)
+	for drop := older; drop > 0; {
+		n := min(drop, len(visits[0].Entries))
+		if visits[0].Entries = visits[0].Entries[n:]; len(visits[0].Entries) == 0 {
+			visits = visits[1:]
+		}
+		drop -= n
+	}
+	return visits, older
+}

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/wfs-dev/wfs/session"
@@ -49,12 +51,32 @@ func TestMatrix(t *testing.T) {
 	of := func(tests session.Tests) session.Evidence {
 		return session.Evidence{Gates: map[string]session.Tests{"tests": tests}}
 	}
-	m := MatrixOf(make([]Place, 3), []session.Evidence{of(session.Tests{"old": "pass", "a": "fail"}), {},
-		of(session.Tests{"old": "pass", "a": "pass", "b": "pass"})}, 10)
+	m := MatrixOf([]Column{{Evidence: of(session.Tests{"old": "pass", "a": "fail"})}, {},
+		{Evidence: of(session.Tests{"old": "pass", "a": "pass", "b": "pass"})}}, 10)
 	if len(m.Rows) != 3 || m.Rows[0].Test != "a" || m.Rows[1].Test != "old" || m.Rows[2].Test != "b" {
 		t.Fatalf("got %+v", m)
 	}
 	if r := m.Rows[0].Results; r[0] != "fail" || r[1] != "" || r[2] != "pass" {
 		t.Errorf("a: got %q", r)
+	}
+	for i, want := range [][2]int{{1, 2}, {0, 0}, {3, 3}} {
+		if c := m.Columns[i]; c.Passed != want[0] || c.All != want[1] {
+			t.Errorf("column %d: %d of %d passed, want %d of %d", i, c.Passed, c.All, want[0], want[1])
+		}
+	}
+}
+
+// TestNewest: old entries go one by one, and visits without any go as well.
+func TestNewest(t *testing.T) {
+	for most, want := range []string{" 6", "c1 5", "c2 4", "b1 c2 3", "b2 c2 2", "b3 c2 1", "a1 b3 c2 0", "a1 b3 c2 0"} {
+		visits, older := Newest([]Visit{{Phase: "a", Entries: make([]Entry, 1)}, {Phase: "b", Entries: make([]Entry, 3)},
+			{Phase: "c", Entries: make([]Entry, 2)}}, most)
+		got := ""
+		for _, v := range visits {
+			got += fmt.Sprint(string(v.Phase), len(v.Entries), " ")
+		}
+		if got += fmt.Sprint(older); strings.TrimSpace(got) != strings.TrimSpace(want) {
+			t.Errorf("the newest %d: %q, want %q", most, got, want)
+		}
 	}
 }
