@@ -46,7 +46,7 @@ func TestRejectWithComment(t *testing.T) {
 	testkit.Holds(t, brief, "quote only what has a comma", "csv.go:")
 }
 
-// TestForms uses the other forms: a note, fork, going back with a preview, finish, and a session that has moved on.
+// TestForms uses the other forms: a note, going back with a preview, switch, and finish.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
@@ -69,10 +69,8 @@ func TestForms(t *testing.T) {
 	testkit.Holds(t, r.OK("git", "show", "HEAD:csv.go"), "return s }")
 
 	u.session(p, "ready")
-	r.OK("wfs", "note", "-m", "changed meanwhile", "ready")
-	p.load("the refusal", func() { p.click("form[action$='/finish'] button") })
-	testkit.Holds(t, p.text(), "have changed since that page was loaded", "Nothing was done")
-	r.OK("wfs", "switch", "ready")
+	p.load("the preview", func() { p.click("form[action$='/switch'] button") })
+	p.load("the switch", func() { p.click("form[action$='/switch'] button") })
 	u.session(p, "ready")
 	p.load("the preview", func() { p.click("form[action$='/finish'] button") })
 	testkit.Holds(t, p.text(), "wfs finish", "dry-run", "Nothing was changed yet")

@@ -31,23 +31,26 @@ func (h *hand) at(id string) string {
 	return h.origin + before[strings.LastIndex(before, `"`)+1:] + "/" + id
 }
 
-// press sends the form with this action on a page, with these values added, and returns the page that follows.
-func (h *hand) press(page, action string, values ...string) string {
+// form returns the address and the hidden fields of the form for an action on the page of a session.
+func (h *hand) form(id, action string) (address string, fields url.Values) {
 	h.r.T.Helper()
+	page := h.at(id)
+	address = page + "/" + action
 	text := body(h.send("GET", page, h.headers, nil))
-	_, form, ok := strings.Cut(text, action+`">`)
+	_, form, ok := strings.Cut(text, `action="`+strings.TrimPrefix(address, h.origin)+`">`)
 	if !ok {
 		h.r.T.Fatalf("no form for %s on %s:\n%s", action, page, text)
 	}
 	form, _, _ = strings.Cut(form, "</form>")
-	filled := hidden(form)
-	for i := 0; i < len(values); i += 2 {
-		filled.Set(values[i], values[i+1])
-	}
-	address := h.origin + action[strings.Index(action, `"`)+1:]
-	answer := h.send("POST", address, h.headers, filled)
+	return address, hidden(form)
+}
+
+// post sends a form, and returns the page that follows.
+func (h *hand) post(address string, fields url.Values) string {
+	h.r.T.Helper()
+	answer := h.send("POST", address, h.headers, fields)
 	if answer.StatusCode != http.StatusSeeOther {
-		h.r.T.Fatalf("%s: %s\n%s", action, answer.Status, body(answer))
+		h.r.T.Fatalf("%s: %s\n%s", address, answer.Status, body(answer))
 	}
 	return body(h.send("GET", h.origin+answer.Header.Get("Location"), h.headers, nil))
 }
@@ -63,11 +66,14 @@ func hidden(form string) url.Values {
 	return fields
 }
 
-// act presses the button of an action on the page of a session.
+// act presses the button of an action on the page of a session, with these values added.
 func (h *hand) act(id, action string, values ...string) string {
 	h.r.T.Helper()
-	page := h.at(id)
-	return h.press(page, `action="`+strings.TrimPrefix(page, h.origin)+"/"+action, values...)
+	address, fields := h.form(id, action)
+	for i := 0; i < len(values); i += 2 {
+		fields.Set(values[i], values[i+1])
+	}
+	return h.post(address, fields)
 }
 
 // confirm sends the form that follows a preview.
@@ -78,8 +84,7 @@ func (h *hand) confirm(preview string) string {
 		h.r.T.Fatalf("nothing to confirm:\n%s", preview)
 	}
 	address, _, _ = strings.Cut(address, `"`)
-	answer := h.send("POST", h.origin+address, h.headers, hidden(preview))
-	return body(h.send("GET", h.origin+answer.Header.Get("Location"), h.headers, nil))
+	return h.post(h.origin+address, hidden(preview))
 }
 
 // TestVerbs answers a question, runs, stops, undoes, and switches, from the page. What the commands did is seen in the terminal.
@@ -125,6 +130,9 @@ fi
 	if strings.Contains(away, ">Run</button>") {
 		t.Error("it can be run without a work tree")
 	}
+	address, old := h.form("asks", "switch")
+	r.OK("wfs", "note", "asks", "-m", "changed meanwhile")
+	testkit.Holds(t, h.post(address, old), "have changed since that page was loaded", "Nothing was done")
 	testkit.Holds(t, h.confirm(h.act("asks", "switch")), "wfs switch asks", "now on wfs/asks")
 	testkit.Holds(t, body(h.send("GET", h.at("asks"), h.headers, nil)), ">Run</button>")
 }
