@@ -2,10 +2,12 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -144,30 +146,48 @@ func (e *Reader) historyTo(ctx context.Context, tip session.Commit) ([]session.E
 			unread = append(unread, c.Commit)
 		}
 	}
-	read := map[session.Commit][]byte{}
+	read := map[session.Commit][]session.Event{}
 	if len(unread) > manyFiles {
-		texts, err := e.Git.Documents(ctx, unread, session.FileEvents)
-		if err != nil {
+		if read, err = e.readAll(ctx, unread); err != nil {
 			return nil, err
-		}
-		for i, ledger := range unread {
-			read[ledger] = texts[i]
 		}
 	}
 	var all []session.Event
 	for _, c := range slices.Backward(commits) {
-		var events []session.Event
-		if text, ok := read[c.Commit]; ok {
-			events, err = e.decode(c.Commit, text, nil)
-		} else {
-			events, err = e.EventsOf(ctx, c.Commit)
-		}
-		if err != nil {
-			return nil, err
+		events, ok := read[c.Commit]
+		if !ok {
+			if events, err = e.EventsOf(ctx, c.Commit); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, events...)
 	}
 	return all, nil
+}
+
+// readAll reads the events of many ledger commits, on each processor a part of them with one process of git.
+func (e *Reader) readAll(ctx context.Context, ledgers []session.Commit) (map[session.Commit][]session.Event, error) {
+	events, errs := make([][]session.Event, len(ledgers)), make([]error, len(ledgers))
+	size := len(ledgers)/runtime.GOMAXPROCS(0) + 1
+	var wait sync.WaitGroup
+	for start := 0; start < len(ledgers); start += size {
+		part := ledgers[start:min(start+size, len(ledgers))]
+		wait.Go(func() {
+			texts, err := e.Git.Documents(ctx, part, session.FileEvents)
+			if err != nil {
+				texts = make([][]byte, len(part))
+			}
+			for i, text := range texts {
+				events[start+i], errs[start+i] = e.decode(part[i], text, err)
+			}
+		})
+	}
+	wait.Wait()
+	read := map[session.Commit][]session.Event{}
+	for i, ledger := range ledgers {
+		read[ledger] = events[i]
+	}
+	return read, cmp.Or(errs...)
 }
 
 // manyFiles is how many files are read one by one. Above that, starting a process of git that reads all is quicker.
