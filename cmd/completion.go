@@ -29,12 +29,11 @@ what is in the repository: sessions, checkpoints (also auth@4), branches, workfl
 
 To have it in every new shell:
 
-  bash        wfs completion bash > ~/.local/share/bash-completion/completions/wfs
-              (or, without the package bash-completion: source <(wfs completion bash) in ~/.bashrc)
+  bash        echo 'source <(wfs completion bash)' >> ~/.bashrc
   zsh         wfs completion zsh > "${fpath[1]}/_wfs"
               (compinit must be loaded: autoload -U compinit; compinit, in ~/.zshrc)
   fish        wfs completion fish > ~/.config/fish/completions/wfs.fish`,
-		Example: "  wfs completion bash > ~/.local/share/bash-completion/completions/wfs\n  wfs completion fish > ~/.config/fish/completions/wfs.fish",
+		Example: "  source <(wfs completion bash)\n  wfs completion fish > ~/.config/fish/completions/wfs.fish",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 && slices.Contains(shells, args[0]) {
 				return nil

@@ -71,7 +71,7 @@ var refusals = map[session.RefusalCode]int{
 
 // readyHints are the hints for a repository in which wfs cannot write at the moment.
 var readyHints = map[string]string{
-	gitcmd.NotCommitted:  "git commit --allow-empty -m start",
+	gitcmd.NotCommitted:  "git add -A && git commit --allow-empty -m start",
 	gitcmd.NotBorn:       "git switch BRANCH, or git commit --allow-empty -m start",
 	gitcmd.NotOnBranch:   "git switch BRANCH (or git switch -c NAME)",
 	gitcmd.NotDone:       "finish it, or abort it: git status says how",

@@ -177,8 +177,11 @@ const ownAgent = "'COMMAND'"
 
 // again returns this command line as the user typed it, with more flags.
 func (h *hints) again(more ...string) string {
-	words := []string{"wfs"}
-	for _, arg := range append(slices.Clone(h.args), more...) {
+	words, args := []string{"wfs"}, slices.Clone(h.args)
+	if i := slices.Index(args, "--"); i >= 0 && !slices.ContainsFunc(args[i+1:], isFlag) {
+		args = slices.Delete(args, i, i+1) // else flags could not be added to the suggestion
+	}
+	for _, arg := range append(args, more...) {
 		if rest := strings.TrimLeft(arg, "-"); rest == "" || shellWord(rest) != rest {
 			arg = shellWord(arg)
 		}
@@ -186,6 +189,8 @@ func (h *hints) again(more ...string) string {
 	}
 	return h.typed(strings.Join(words, " "))
 }
+
+func isFlag(arg string) bool { return strings.HasPrefix(arg, "-") }
 
 // forNoSession returns the command to suggest if no session was found, or, if none was named, no current one.
 func (h *hints) forNoSession(ctx context.Context, named bool) string {

@@ -28,7 +28,9 @@ func (a *newborn) say(ctx context.Context) error {
 	a.About = h.ID
 	saySaved(a.out, saved)
 	base := baseName(s)
-	if short := s.Base.Short(); base != short {
+	if s.Fork != nil {
+		base = s.Parent
+	} else if short := s.Base.Short(); base != short {
 		base += " (" + short + ")"
 	}
 	a.out("%s  on %s, from %s%s", s.ID, present.ShortRef(s.Branch()), base, a.InTree())

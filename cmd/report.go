@@ -178,7 +178,7 @@ func (a *reportVerb) mayWrite(file string) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be overwritten: %w", file, err)
 	}
-	return usage("wfs report -o ANOTHER-FILE", "%s already exists and is not a report of wfs; --force overwrites it", file)
+	return usage("wfs report -o ANOTHER-FILE"+filepath.Ext(file), "%s already exists and is not a report of wfs; --force overwrites it", file)
 }
 
 // noteInTree warns of a report in the work tree that the next checkpoint would take for a part of the work.

@@ -38,7 +38,7 @@ func (a *statusVerb) sayShort(ctx context.Context, name string) error {
 		return nil
 	}
 	text := present.Parts{string(j.ID)}
-	text.Add(j.Attempt > 0 || j.Status == session.StatusWaiting || j.Status == session.StatusBlocked, "%s", j.Phase)
+	text.Add(!j.Status.Final() && j.Status != session.StatusCompleted, "%s", j.Phase)
 	text.Add(j.Attempt > 0, "%d", j.Attempt)
 	text.Add(true, "%s", j.Status)
 	a.out("%s", strings.Join(text, " "))

@@ -54,7 +54,9 @@ func (h *Steering) PhaseBack(ctx context.Context, to session.PhaseName, why stri
 	switch i := h.phaseIndex(to); {
 	case i < 0:
 		return h.noPhase(to)
-	case i >= at:
+	case i == at:
+		return session.Refuse(session.RefuseUsage, `wfs note "what to do differently"`, "the work is in %s now", to)
+	case i > at:
 		return session.Refuse(session.RefuseUsage, `wfs approve --anyway "why"`,
 			"%s does not come before %s", to, h.S.Phase)
 	}

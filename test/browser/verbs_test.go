@@ -124,6 +124,11 @@ fi
 	testkit.Holds(t, h.confirm(preview), "wfs undo asks")
 	testkit.Holds(t, r.OK("wfs", "log", "asks", "--events", "--json"), `"taken_back"`)
 
+	r.OK("wfs", "new", "jam", "--workflow", "plain", "--agent", "rm -f tests.tap")
+	exits(r, testkit.ExitBlocked, "wfs", "run")
+	testkit.Holds(t, h.act("jam", "again"), "wfs run --detach --reset-breaker jam", "runs in the background")
+	_, _ = r.Try("wfs", "watch", "jam")
+
 	r.OK("wfs", "switch", "main")
 	away := body(h.send("GET", h.at("asks"), h.headers, nil))
 	testkit.Holds(t, away, "No work tree has it checked out")

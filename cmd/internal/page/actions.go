@@ -51,6 +51,9 @@ var actions = map[string]action{
 	"run": {needs: sameSession, args: func(id session.ID, _ url.Values) []string {
 		return []string{"run", "--detach", string(id)}
 	}},
+	"again": {needs: sameSession, args: func(id session.ID, _ url.Values) []string {
+		return []string{"run", "--detach", "--reset-breaker", string(id)}
+	}},
 	"fork": {args: func(id session.ID, f url.Values) []string {
 		args := []string{"fork"}
 		if f.Get("worktree") != "" {

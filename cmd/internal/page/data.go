@@ -237,6 +237,7 @@ func Asks(status session.Status, w *session.Waiting) bool {
 func can(r *Row, what string) bool {
 	running, open := runs(r), !r.Status.Final() && r.Status != present.Unreadable
 	asks := r.Status == session.StatusWaiting && r.Waiting != nil && r.Waiting.Reason != session.WaitLimit
+	stopped := slices.ContainsFunc(r.Ways, func(w present.Way) bool { return strings.Contains(w.Command, "--reset-breaker") })
 	switch what {
 	case "approve":
 		return !running && (Asks(r.Status, r.Waiting) || r.Status == session.StatusBlocked)
@@ -245,7 +246,9 @@ func can(r *Row, what string) bool {
 	case "stop":
 		return running
 	case "run":
-		return !running && !asks && open && r.Status != session.StatusCompleted
+		return !running && !asks && !stopped && open && r.Status != session.StatusCompleted
+	case "again":
+		return !running && stopped
 	case "finish":
 		return !running && r.Status == session.StatusCompleted
 	case "note", "switch":

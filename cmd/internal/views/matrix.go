@@ -11,7 +11,7 @@ import (
 type Matrix struct {
 	Columns []Column
 	Rows    []MatrixRow
-	// how many tests are left out because their result is the same in all columns
+	// how many tests are left out because they passed whenever their gate ran, from when they first appeared
 	Same int
 	// how many other tests are left out because there are too many
 	More int
@@ -32,8 +32,10 @@ type MatrixRow struct {
 	Results []string
 }
 
-// MatrixOf returns the matrix of at most `most` tests whose results changed or were never a pass.
+// MatrixOf returns the matrix of at most `most` tests that ever did anything but pass. Columns in which no gate ran are
+// left out.
 func MatrixOf(columns []Column, most int) Matrix {
+	columns = slices.DeleteFunc(columns, func(c Column) bool { return len(c.Evidence.Gates) == 0 })
 	type key struct {
 		gate string
 		test session.TestID
@@ -59,11 +61,12 @@ func MatrixOf(columns []Column, most int) Matrix {
 	}
 	m := Matrix{Columns: columns, Rows: []MatrixRow{}}
 	for k, results := range rows {
-		if results[0] == "pass" && !slices.ContainsFunc(results, func(r string) bool { return r != "pass" }) {
+		row := MatrixRow{k.gate, k.test, results}
+		if row.passes(columns) {
 			m.Same++
 			continue
 		}
-		m.Rows = append(m.Rows, MatrixRow{k.gate, k.test, results})
+		m.Rows = append(m.Rows, row)
 	}
 	slices.SortFunc(m.Rows, func(x, y MatrixRow) int {
 		return cmp.Or(cmp.Compare(x.firstSeen(), y.firstSeen()), cmp.Compare(x.Gate, y.Gate), cmp.Compare(x.Test, y.Test))
@@ -72,6 +75,16 @@ func MatrixOf(columns []Column, most int) Matrix {
 		m.Rows = m.Rows[:most]
 	}
 	return m
+}
+
+// passes reports whether the test passed whenever its gate ran, from when it first appeared.
+func (r MatrixRow) passes(columns []Column) bool {
+	for i := r.firstSeen(); i < len(columns); i++ {
+		if _, ran := columns[i].Evidence.Gates[r.Gate]; ran && r.Results[i] != "pass" {
+			return false
+		}
+	}
+	return true
 }
 
 func (r MatrixRow) firstSeen() int {

@@ -46,20 +46,22 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// TestMatrix: a test that always passed says nothing; the others stand in the order in which they appeared.
+// TestMatrix: a test that passed from when it appeared says nothing; the others stand in the order in which they
+// appeared. An attempt without tests says nothing, either.
 func TestMatrix(t *testing.T) {
 	of := func(tests session.Tests) session.Evidence {
 		return session.Evidence{Gates: map[string]session.Tests{"tests": tests}}
 	}
-	m := MatrixOf([]Column{{Evidence: of(session.Tests{"old": "pass", "a": "fail"})}, {},
-		{Evidence: of(session.Tests{"old": "pass", "a": "pass", "b": "pass"})}}, 10)
-	if len(m.Rows) != 3 || m.Rows[0].Test != "a" || m.Rows[1].Test != "old" || m.Rows[2].Test != "b" {
+	m := MatrixOf([]Column{{Evidence: of(session.Tests{"old": "pass", "gone": "pass", "a": "fail"})}, {},
+		{Evidence: session.Evidence{Gates: map[string]session.Tests{"lint": {"l": "pass"}}}},
+		{Evidence: of(session.Tests{"old": "pass", "a": "pass", "b": "pass", "c": "fail"})}}, 10)
+	if len(m.Rows) != 3 || m.Rows[0].Test != "a" || m.Rows[1].Test != "gone" || m.Rows[2].Test != "c" || m.Same != 3 {
 		t.Fatalf("got %+v", m)
 	}
-	if r := m.Rows[0].Results; r[0] != "fail" || r[1] != "" || r[2] != "pass" {
+	if r := m.Rows[0].Results; len(r) != 3 || r[0] != "fail" || r[1] != "" || r[2] != "pass" {
 		t.Errorf("a: got %q", r)
 	}
-	for i, want := range [][2]int{{1, 2}, {0, 0}, {3, 3}} {
+	for i, want := range [][2]int{{2, 3}, {1, 1}, {3, 4}} {
 		if c := m.Columns[i]; c.Passed != want[0] || c.All != want[1] {
 			t.Errorf("column %d: %d of %d passed, want %d of %d", i, c.Passed, c.All, want[0], want[1])
 		}
