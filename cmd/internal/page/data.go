@@ -187,8 +187,13 @@ func clock(millis int64) string {
 // clean removes what a terminal would not show as text from a longer text.
 func clean(s string) string { return safetext.Strip(s) }
 
-// where says in which phase a session is, as `wfs list` does.
-func where(r *Row) string { return strings.TrimPrefix(r.At(), "-") }
+// where says in which phase a session is, as `wfs list` does, or how much is done.
+func where(r *Row) string {
+	if r.Phase == workflows.Done && r.Items > 0 {
+		return fmt.Sprintf("%d of %d items done", r.ItemsDone, r.Items)
+	}
+	return strings.TrimPrefix(r.At(), "-")
+}
 
 // why says what a session waits for, or why it does not go on.
 func (s *Server) why(r *Row) string {
