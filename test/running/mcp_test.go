@@ -76,6 +76,8 @@ type answer struct {
 	Session, Status, Hint, Code string
 	PID, Exit                   int
 	Worktree                    string
+	Sessions                    []struct{ ID string }
+	More                        struct{ Skip, Left int }
 }
 
 func (c *client) try(ctx context.Context, tool string, arguments map[string]any) (a answer, err error) {
@@ -160,12 +162,63 @@ func TestMCP(t *testing.T) {
 		}
 	}
 	c.call(false, "diff", with{"from": id}, `"path":"big.txt"`)
-	cut := c.call(false, "diff", with{"from": id, "patch": true}, "+of the agent\n", "all of it: wfs -C ")
-	if len(cut.text) > 70<<10 {
-		t.Errorf("%d bytes of a diff", len(cut.text))
+	first := c.call(false, "diff", with{"from": id, "patch": true}, "+of the agent\n", "all of it: wfs -C ")
+	next := c.call(false, "diff", with{"from": id, "patch": true, "skip": 20000}, "+of the agent\n")
+	last := c.call(false, "diff", with{"from": id, "patch": true, "skip": 29000}, "+of the agent\n")
+	skip := strings.Count(first.text, "\n") - 1
+	testkit.Holds(t, first.text, fmt.Sprintf("\n%d left: call diff with skip %d; ", 30006-skip, skip))
+	for _, part := range []string{first.text, next.text, last.text} {
+		for _, line := range strings.Split(part, "\n") {
+			if strings.HasPrefix(line, "+of") && line != "+of the agent" {
+				t.Errorf("a line is cut: %q", line)
+			}
+		}
+		if len(part) > 70<<10 {
+			t.Errorf("%d bytes of a diff", len(part))
+		}
+	}
+	if n := strings.Count(last.text, "\n"); n != 1006 || strings.Contains(last.text, "left: call") {
+		t.Errorf("the last part has %d lines: %s", n, last.text)
 	}
 	c.call(false, "finish", with{"session": id, "branch": "handed-over"})
 	testkit.Holds(t, p.ok("git", "show", "--stat", "handed-over"), "big.txt")
+}
+
+// TestMCPParts lists sessions that are too much for one answer. Every part is whole JSON, and no session is missing.
+func TestMCPParts(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var want, got []string
+	for i := range 12 {
+		p.ok("wfs", "new", "--worktree", fmt.Sprint("s", i, strings.Repeat(" is a long goal", 700)))
+	}
+	var whole answer
+	if err := json.Unmarshal([]byte(p.ok("wfs", "list", "--json")), &whole); err != nil || len(whole.Sessions) != 12 {
+		t.Fatalf("%v: %+v", err, whole)
+	}
+	for _, s := range whole.Sessions {
+		want = append(want, s.ID)
+	}
+	c := p.connect()
+	for skip, parts := 0, 0; parts == 0 || skip > 0; parts++ {
+		a := c.call(false, "list", with{"skip": skip})
+		if skip = a.More.Skip; parts == 12 || len(a.text) > 70<<10 {
+			t.Fatalf("part %d has %d bytes: %s", parts, len(a.text), a.text)
+		}
+		for _, s := range a.Sessions {
+			got = append(got, s.ID)
+		}
+		if wrong := len(want) - len(got) - a.More.Left; wrong != 0 || parts == 0 && a.More.Left == 0 {
+			t.Errorf("after %q: %+v", got, a.More)
+		}
+		shown, _, _ := strings.Cut(a.text, "\n")
+		if !json.Valid([]byte(shown)) {
+			t.Errorf("part %d is no JSON: %s", parts, shown)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("sessions %q, want %q", got, want)
+	}
 }
 
 // TestMCPTools checks which tools are offered, and their hints.

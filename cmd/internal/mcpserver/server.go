@@ -4,7 +4,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,13 +18,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
-const (
-	// maxShown is how many bytes of a command's output a call returns at most. Clients give the output to their model,
-	// and some refuse more than 25,000 tokens.
-	maxShown = 64 << 10
-	// usualWait is how many seconds watch waits at most. Some clients give up after a minute.
-	usualWait = 50
-)
+// usualWait is how many seconds watch waits at most. Some clients give up after a minute.
+const usualWait = 50
 
 // Server is the server for one repository.
 type Server struct {
@@ -89,21 +83,42 @@ func (s *Server) call(ctx context.Context, t *tool, values map[string]any) (*mcp
 	said := func(format string, args ...any) {
 		r.Content = append(r.Content, &mcp.TextContent{Text: fmt.Sprintf(format, args...)})
 	}
-	for _, h := range []*head{&out, &errs} {
-		if text := h.text(); text != "" {
-			said("%s", text)
-		}
-		if h.isCut() {
-			said("cut here, after %d of %d bytes; all of it: %s", maxShown, h.total, s.typed(line))
-		}
-	}
+	skip, _ := values["skip"].(float64)
+	text, next, left := out.text(), 0, 0
 	all := append(out.kept.Bytes(), errs.kept.Bytes()...)
 	if exit != 0 {
-		said("exit %d: %s", exit, s.typed(line))
 		all = fmt.Appendf(all, `{"exit":%d}`, exit)
 	}
-	if !out.isCut() && values["patch"] != true { // codex gives its model only this, if it exists
-		r.StructuredContent = merged(all)
+	if fields := merged(all); fields == nil {
+		text, next, left = lines(text, int(skip))
+	} else { // codex gives its model only these
+		fields, next, left = entries(fields, int(skip))
+		if left > 0 {
+			fields["more"] = map[string]int{"skip": next, "left": left}
+		}
+		if left > 0 || skip > 0 {
+			data, err := json.Marshal(fields)
+			if err != nil {
+				return nil, err
+			}
+			text = string(data)
+		}
+		r.StructuredContent = fields
+	}
+	note, _, _ := lines(errs.text(), 0)
+	for _, text := range []string{text, note} {
+		if text != "" {
+			said("%s", text)
+		}
+	}
+	switch {
+	case left > 0:
+		said("%d left: call %s with skip %d; all of it: %s", left, line[0], next, s.typed(line))
+	case out.total > maxKept:
+		said("cut here, after %d of %d bytes; all of it: %s", maxKept, out.total, s.typed(line))
+	}
+	if exit != 0 {
+		said("exit %d: %s", exit, s.typed(line))
 	}
 	return r, nil
 }
@@ -128,35 +143,4 @@ func (s *Server) typed(line []string) string {
 		typed += " " + word
 	}
 	return strings.TrimSuffix(typed, " --")
-}
-
-// merged returns one JSON object with the fields of all objects in a text, or nil if there is none. Start prints two: the
-// new session and its run.
-func merged(text []byte) any {
-	var all map[string]json.RawMessage
-	for d := json.NewDecoder(bytes.NewReader(text)); d.Decode(&all) == nil; {
-	}
-	if all == nil {
-		return nil
-	}
-	return all
-}
-
-// head keeps the first maxShown bytes of what is written to it. The buffer is no embedded field, because its method
-// ReadFrom would bypass the limit.
-type head struct {
-	kept  bytes.Buffer
-	total int
-}
-
-func (h *head) Write(p []byte) (int, error) {
-	h.total += len(p)
-	h.kept.Write(p[:min(len(p), maxShown-h.kept.Len())])
-	return len(p), nil
-}
-
-func (h *head) isCut() bool { return h.total > h.kept.Len() }
-
-func (h *head) text() string {
-	return strings.TrimSpace(safetext.Strip(strings.ToValidUTF8(h.kept.String(), "?")))
 }

@@ -34,12 +34,12 @@ const (
 // tools are always offered. Flags that override a check (--force), raise a budget or name a program to run (--agent) are
 // left out on purpose.
 var tools = []tool{
-	{verb: "list", takes: "--status"},
-	{verb: "status", takes: "session", more: "It says what the session waits for, if it does."},
-	{verb: "show", takes: "target --run --tools --decisions --errors --files --metrics"},
-	{verb: "log", takes: "session --max-count"},
-	{verb: "diff", takes: "from to --patch"},
-	{verb: "watch", takes: "session --seconds",
+	{verb: "list", takes: "--status --skip"},
+	{verb: "status", takes: "session --skip", more: "It says what the session waits for, if it does."},
+	{verb: "show", takes: "target --run --tools --decisions --errors --files --metrics --skip"},
+	{verb: "log", takes: "session --max-count --skip"},
+	{verb: "diff", takes: "from to --patch --skip"},
+	{verb: "watch", takes: "session --seconds --skip",
 		more: "It returns the status of the session when the run has ended, or after the given seconds."},
 	{verb: "start", takes: "goal! --spec --workflow --from --until --worktree", always: []string{"--detach"},
 		more: "It returns at once: the run continues in the background. Then call watch.", effect: works},
@@ -102,7 +102,12 @@ var own = map[string]schema{
 		"description": "the changed lines, as git prints them, instead of the names of the changed files"},
 	"--seconds": {"type": "integer", "minimum": 1, "maximum": 600, "default": usualWait,
 		"description": "how long to wait at most; your client may allow less"},
+	"--skip": {"type": "integer", "minimum": 0,
+		"description": "entries of lists, or lines of a patch, to leave out: what earlier calls have shown"},
 }
+
+// ours are the arguments that this server carries out itself.
+var ours = []string{"--patch", "--seconds", "--skip"}
 
 // arguments calls f for each argument that the tool takes.
 func (t *tool) arguments(f func(name string, flag, required bool)) {
@@ -157,7 +162,7 @@ func (t *tool) line(values map[string]any) ([]string, error) {
 		value := values[strings.TrimPrefix(name, "--")]
 		text, isText := value.(string)
 		switch {
-		case value == nil || name == "--patch" || name == "--seconds" || isText && text == "" && !required:
+		case value == nil || slices.Contains(ours, name) || isText && text == "" && !required:
 			if !flag && left == "" {
 				left = name
 			}
