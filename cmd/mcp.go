@@ -47,8 +47,9 @@ func (a *mcpVerb) serve(c *cobra.Command) error {
 	if err := a.Open(c.Context()); err != nil {
 		return err
 	}
+	top := a.Repo.Root()
 	a.Close()
-	s := &mcpserver.Server{Exe: a.env.Exe, Version: Version, Dir: a.env.Dir, Environ: a.env.Environ, Allow: a.allow,
-		Root: c.Root()}
+	s := &mcpserver.Server{Exe: a.env.Exe, Version: Version, Dir: a.env.Dir, Top: top, Environ: a.env.Environ,
+		Allow: a.allow, Root: c.Root()}
 	return s.Serve(c.Context(), a.env.Stdin, a.env.Stdout)
 }

@@ -221,6 +221,33 @@ func TestMCPParts(t *testing.T) {
 	}
 }
 
+// TestMCPSpec checks that a spec is a file of the work tree: an agent could read any other file in the session.
+func TestMCPSpec(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.agent("echo x > x.txt")
+	p.write("../home/private", "- [ ] mine\n")
+	p.write("docs/csv.md", "- [ ] quotes\n")
+	p.write("docs/xml.md", "- [ ] escapes\n")
+	p.ok("ln", "-s", p.home, "way")
+	p.ok("ln", "-s", "docs/xml.md", "spec.md")
+	p.ok("git", "add", "-A")
+	p.ok("git", "commit", "-q", "-m", "spec")
+	c := p.connect()
+	for _, spec := range []string{p.home + "/private", "../home/private", "way/private", "docs/../../home/private",
+		p.dir + "/way/private", "docs/../way/../home/private", ".git/config", ".GIT/config", "../home/missing", "missing"} {
+		c.call(true, "start", with{"goal": "x", "spec": spec}, "spec "+spec+": not a file in the work tree "+p.dir,
+			"wfs -C "+p.dir+" start --detach --spec=")
+	}
+	if out := p.ok("wfs", "list", "--json"); !strings.Contains(out, `"sessions":[]`) {
+		t.Errorf("sessions: %s", out)
+	}
+	for spec, item := range map[string]string{p.dir + "/docs/../docs/csv.md": "quotes", "spec.md": "escapes"} {
+		started := c.call(false, "start", with{"goal": item, "spec": spec})
+		c.call(false, "watch", with{"session": started.Session, "seconds": 600}, `"text":"`+item+`"`)
+	}
+}
+
 // TestMCPTools checks which tools are offered, and their hints.
 func TestMCPTools(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +27,7 @@ const usualWait = 50
 type Server struct {
 	Exe, Version string
 	Dir          string   // in which the commands run
+	Top          string   // of its work tree
 	Environ      []string // of the commands
 	Allow        []string // the decisions that the agent may take, see Decisions
 	Root         *cobra.Command
@@ -63,6 +66,10 @@ func (s *Server) call(ctx context.Context, t *tool, values map[string]any) (*mcp
 	line, err := t.line(values)
 	if err != nil {
 		return nil, err
+	}
+	if spec, _ := values["spec"].(string); spec != "" && !s.inside(spec) {
+		return nil, fmt.Errorf("spec %s: not a file in the work tree %s; ask the person that you work for to type: %s",
+			spec, s.Top, s.typed(line))
 	}
 	if t.verb == "watch" {
 		seconds, _ := values["seconds"].(float64)
@@ -121,6 +128,22 @@ func (s *Server) call(ctx context.Context, t *tool, values map[string]any) (*mcp
 		said("exit %d: %s", exit, s.typed(line))
 	}
 	return r, nil
+}
+
+// inside reports whether a path names a file of the work tree. An agent may have no other way to read files than the
+// tools here: no other file gets into a session, where it could be read with diff or be pushed.
+func (s *Server) inside(path string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.Dir, path)
+	}
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(s.Top, path)
+	isGit := func(name string) bool { return strings.EqualFold(name, ".git") }
+	names := strings.Split(rel, string(filepath.Separator))
+	return err == nil && filepath.IsLocal(rel) && !slices.ContainsFunc(names, isGit)
 }
 
 // run runs this program without a terminal. If ctx ends, the command is asked to end, and is killed if it does not.
