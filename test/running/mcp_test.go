@@ -248,6 +248,34 @@ func TestMCPSpec(t *testing.T) {
 	}
 }
 
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+	`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+
+// TestMCPNoise sends lines that are no messages. Each is answered with an error, and the server goes on.
+func TestMCPNoise(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write("../home/lines", "hello {\n"+initialize+`
+{"jsonrpc":"2.0","id":
+7
+
+{"jsonrpc":"2.0","id":2,"method":"ping"}
+{} trailing
+{"jsonrpc":"2.0","id":3,"method":"ping"}
+`)
+	answers := p.ok("sh", "-c", `out="$HOME/answers"; : > "$out"
+waits() { until grep -q "\"id\":$1," "$out" || [ $((n += 1)) -gt 600 ]; do sleep 0.05; done; }
+{ cat "$HOME/lines"; waits 1; waits 2; waits 3; printf '{"cut'; } | wfs mcp > "$out"
+cat "$out"`)
+	for text, times := range map[string]int{
+		`"code":-32700`: 4, `"code":-32600`: 1, `"id":null`: 5, `"id":1,`: 1, `"id":2,`: 1, `"id":3,`: 1,
+	} {
+		if n := strings.Count(answers, text); n != times {
+			t.Errorf("%s occurs %d times, want %d: %s", text, n, times, answers)
+		}
+	}
+}
+
 // TestMCPTools checks which tools are offered, and their hints.
 func TestMCPTools(t *testing.T) {
 	t.Parallel()
@@ -331,7 +359,7 @@ func TestMCPOfAgent(t *testing.T) {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}`, id, tool, arguments)
 	}
 	requests := []string{
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		initialize,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		call(2, "note", `{"session":"other","message":"by the agent"}`),
 		call(3, "finish", `{"session":"other"}`),

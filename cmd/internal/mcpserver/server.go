@@ -4,6 +4,7 @@
 package mcpserver
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -54,12 +55,9 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			return r, nil, err
 		})
 	}
-	return server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}})
+	w := &whole{out: out}
+	return server.Run(ctx, &mcp.IOTransport{Reader: &messages{in: bufio.NewReader(in), out: w}, Writer: w})
 }
-
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 // call runs the command of a tool.
 func (s *Server) call(ctx context.Context, t *tool, values map[string]any) (*mcp.CallToolResult, error) {
