@@ -42,7 +42,8 @@ func (a *mcpVerb) serve(c *cobra.Command) error {
 		}
 	}
 	if a.env.StdinTTY {
-		return usage("claude mcp add wfs -- wfs mcp", "wfs mcp is started by an agent's program, and reads what that sends")
+		return usage("claude mcp add wfs -- wfs mcp",
+			"wfs mcp is started by an agent's program, and reads what that sends")
 	}
 	if err := a.Open(c.Context()); err != nil {
 		return err

@@ -26,7 +26,8 @@ type shortJSON struct {
 func (a *statusVerb) sayShort(ctx context.Context, name string) error {
 	a.Directly = true
 	j, err := a.shortOf(ctx, name)
-	if errors.Is(err, gitcmd.ErrNotRepository) || errors.Is(err, gitcmd.ErrBare) || errors.Is(err, gitcmd.ErrNoWorkTree) {
+	if errors.Is(err, gitcmd.ErrNotRepository) || errors.Is(err, gitcmd.ErrBare) ||
+		errors.Is(err, gitcmd.ErrNoWorkTree) {
 		err = nil
 	}
 	switch {

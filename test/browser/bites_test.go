@@ -18,15 +18,18 @@ func TestHarnessBites(t *testing.T) {
 			w.Header().Set("Content-Security-Policy", "default-src 'none'")
 			fmt.Fprint(w, `<!doctype html><title>strict</title><p onclick="x()">text<script>window.ran = 1</script>`)
 		case "/errors":
-			fmt.Fprint(w, `<!doctype html><title>errors</title><script>console.error("said"); null.x</script><img src="http://elsewhere.test/x.png">`)
+			fmt.Fprint(w, `<!doctype html><title>errors</title><script>console.error("said"); null.x</script>
+				<img src="http://elsewhere.test/x.png">`)
 		case "/wide":
-			fmt.Fprint(w, `<!doctype html><html lang=en><title>wide</title><meta name=viewport content="width=device-width">
-				<style>:root{color-scheme:light dark}</style><main style="width:400px;color:#999;background:#fff">pale</main>
+			fmt.Fprint(w, `<!doctype html><html lang=en><title>wide</title>
+				<meta name=viewport content="width=device-width"><style>:root{color-scheme:light dark}</style>
+				<main style="width:400px;color:#999;background:#fff">pale</main>
 				<a href="/keys"></a>`)
 		case "/keys":
 			fmt.Fprint(w, `<!doctype html><title>keys</title><pre></pre><script>
 				addEventListener("keydown", e => document.querySelector("pre").append(e.key + " "))
-				document.querySelector("pre").append(matchMedia("(prefers-color-scheme: dark)").matches ? "dark " : "light ")</script>`)
+				const dark = matchMedia("(prefers-color-scheme: dark)").matches
+				document.querySelector("pre").append(dark ? "dark " : "light ")</script>`)
 		}
 	}))
 	defer server.Close()

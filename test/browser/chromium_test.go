@@ -90,9 +90,10 @@ func start(program string) (*chromium, error) {
 	}
 	b := &chromium{profile: profile, waiting: map[int]chan message{}, pages: map[string]*page{}}
 	b.cmd = exec.Command(program, "--headless", "--remote-debugging-pipe", "--user-data-dir="+profile, "--no-first-run",
-		"--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions", "--disable-sync", "--disable-background-networking",
-		"--disable-component-update", "--no-default-browser-check", "--hide-scrollbars", "--font-render-hinting=none",
-		"--disable-lcd-text", "--lang=en", "--host-resolver-rules=MAP "+otherHost+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+		"--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions", "--disable-sync",
+		"--disable-background-networking", "--disable-component-update", "--no-default-browser-check",
+		"--hide-scrollbars", "--font-render-hinting=none", "--disable-lcd-text", "--lang=en",
+		"--host-resolver-rules=MAP "+otherHost+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
 	if os.Getuid() == 0 {
 		b.cmd.Args = append(b.cmd.Args, "--no-sandbox") // Chromium has no sandbox for root
 	}
@@ -151,8 +152,8 @@ func (b *chromium) read(from io.Reader) {
 	}
 }
 
-// call calls a method of the protocol, and stores its answer in result unless that is nil. page is "" for methods of the
-// browser itself.
+// call calls a method of the protocol, and stores its answer in result unless that is nil. page is "" for methods of
+// the browser itself.
 func (b *chromium) call(page, method string, params, result any) error {
 	raw, err := json.Marshal(params)
 	if err != nil {

@@ -21,8 +21,10 @@ func TestLarge(t *testing.T) {
 	}
 	r := newShop(t)
 	r.OK("wfs", "switch", "main")
-	r.Write(".wfs/config.yaml", "version: 1\nclean-proof: off\nauto-save: off\ngates:\n  tests: {run: cat tests.tap, format: tap}\n")
-	r.Write(".wfs/workflows/many.yaml", "version: 1\nname: many\nstart: WORK\nlaps: {agree: auto, max: 1000}\nphases:\n"+
+	r.Write(".wfs/config.yaml", "version: 1\nclean-proof: off\nauto-save: off\n"+
+		"gates:\n  tests: {run: cat tests.tap, format: tap}\n")
+	r.Write(".wfs/workflows/many.yaml", "version: 1\nname: many\nstart: WORK\n"+
+		"laps: {agree: auto, max: 1000}\nphases:\n"+
 		"  WORK: {run: {command: sh ../lap.sh}, gates: [{use: tests}], on: {pass: next-lap}}\n")
 	r.Write("../lap.sh", `echo "$WFS_RUN_ID" > work.txt`+"\n")
 	items := ""
@@ -52,14 +54,21 @@ func TestLarge(t *testing.T) {
 			p.open(address)
 			p.await(complete)
 			took := time.Since(begun)
-			p.js(`({Nodes: document.querySelectorAll("*").length, Bytes: document.documentElement.outerHTML.length})`, &size)
-			t.Logf("%-32s %-6s %5d ms, %d elements, %d KB", name, again, took.Milliseconds(), size.Nodes, size.Bytes/1000)
+			p.js(`({Nodes: document.querySelectorAll("*").length,
+				Bytes: document.documentElement.outerHTML.length})`, &size)
+			t.Logf("%-32s %-6s %5d ms, %d elements, %d KB",
+				name, again, took.Milliseconds(), size.Nodes, size.Bytes/1000)
 		}
 	}
-	timed(fmt.Sprintf("board, %d sessions", count), u.root, fmt.Sprintf(`document.querySelectorAll("#board [data-item]").length >= %d`, count))
+	timed(fmt.Sprintf("board, %d sessions", count), u.root, atLeast("#board [data-item]", count))
 	var at string
 	p.js(`document.querySelector("main a[href$='/attempts']").href`, &at)
-	timed(fmt.Sprintf("session, %d attempts", count), at, fmt.Sprintf(`document.querySelectorAll("#timeline [data-item]").length >= %d`, count))
+	timed(fmt.Sprintf("session, %d attempts", count), at, atLeast("#timeline [data-item]", count))
 	timed("its changes", at+"/diff", `document.querySelector("#main")`)
 	timed("its newest checkpoint", fmt.Sprintf("%s/at/%d", at, count), `document.querySelector("#main")`)
+}
+
+// atLeast is true in a page with so many elements that a selector finds.
+func atLeast(selector string, count int) string {
+	return fmt.Sprintf("document.querySelectorAll(%s).length >= %d", quote(selector), count)
 }

@@ -33,7 +33,8 @@ func newPage(t *testing.T) *page {
 	var target struct{ TargetID string }
 	var session struct{ SessionID string }
 	p.must(b.call("", "Target.createBrowserContext", struct{}{}, &context))
-	p.must(b.call("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID}, &target))
+	its := context.BrowserContextID
+	p.must(b.call("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": its}, &target))
 	p.must(b.call("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session))
 	p.id = session.SessionID
 	b.mu.Lock()
@@ -45,7 +46,7 @@ func newPage(t *testing.T) *page {
 	p.size(1280, 800)
 	t.Cleanup(func() {
 		p.check()
-		_ = b.call("", "Target.disposeBrowserContext", map[string]any{"browserContextId": context.BrowserContextID}, nil)
+		_ = b.call("", "Target.disposeBrowserContext", map[string]any{"browserContextId": its}, nil)
 		b.mu.Lock()
 		delete(b.pages, p.id)
 		b.mu.Unlock()
@@ -97,7 +98,8 @@ func (p *page) take(m message) {
 			fault = "CSP " + string(e.Issue.Details.ContentSecurityPolicyIssueDetails)
 		}
 	}
-	if fault != "" && !slices.ContainsFunc(p.expected, func(part string) bool { return strings.Contains(fault, part) }) {
+	known := slices.ContainsFunc(p.expected, func(part string) bool { return strings.Contains(fault, part) })
+	if fault != "" && !known {
 		p.faults = append(p.faults, fault)
 	}
 }
@@ -188,8 +190,8 @@ func (p *page) until(what string, is func() bool) {
 	}
 }
 
-// js evaluates an expression in the page, waits for it if it is a promise, and stores its value in result. It works where
-// the page's own scripts are switched off.
+// js evaluates an expression in the page, waits for it if it is a promise, and stores its value in result. It works
+// where the page's own scripts are switched off.
 func (p *page) js(expression string, result any) {
 	p.t.Helper()
 	p.must(p.eval(expression, result))
@@ -203,7 +205,8 @@ func (p *page) eval(expression string, result any) error {
 			Exception struct{ Description string }
 		}
 	}
-	err := p.b.call(p.id, "Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &answer)
+	err := p.b.call(p.id, "Runtime.evaluate",
+		map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &answer)
 	switch {
 	case err != nil:
 		return err
@@ -247,14 +250,15 @@ func quote(text string) string {
 // size sets the size of the window in CSS pixels. Below 500 it is that of a phone.
 func (p *page) size(width, height int) {
 	p.t.Helper()
-	scale := 1
-	p.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 500})
+	p.do("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
 }
 
 // scheme chooses "dark" or "light".
 func (p *page) scheme(name string) {
 	p.t.Helper()
-	p.do("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": name}}})
+	p.do("Emulation.setEmulatedMedia",
+		map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": name}}})
 }
 
 func (p *page) scripts(on bool) {
@@ -264,7 +268,8 @@ func (p *page) scripts(on bool) {
 
 func (p *page) offline() {
 	p.t.Helper()
-	p.do("Network.emulateNetworkConditions", map[string]any{"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0})
+	p.do("Network.emulateNetworkConditions",
+		map[string]any{"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0})
 }
 
 // keys are those whose names in DOM are not their character.
@@ -301,10 +306,12 @@ func (p *page) click(selector string) {
 	p.t.Helper()
 	p.await("document.querySelector(" + quote(selector) + ")")
 	var at struct{ X, Y float64 }
-	p.js(`(() => { const e = document.querySelector(`+quote(selector)+`); e.scrollIntoView({block: "center", behavior: "instant"})
+	p.js(`(() => { const e = document.querySelector(`+quote(selector)+`)
+		e.scrollIntoView({block: "center", behavior: "instant"})
 		const r = e.getClientRects()[0]; return {X: r.x + r.width / 2, Y: r.y + r.height / 2} })()`, &at)
 	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		p.do("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1})
+		p.do("Input.dispatchMouseEvent",
+			map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1})
 	}
 }
 
@@ -325,7 +332,8 @@ func (p *page) wide() string {
 	}
 	p.js(`(() => { const window = document.documentElement.clientWidth
 		const wide = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > window + 1)
-		return {Page: document.documentElement.scrollWidth, Window: window, Elements: wide.slice(0, 5).map(e => e.outerHTML.slice(0, 100))} })()`, &wide)
+		return {Page: document.documentElement.scrollWidth, Window: window,
+			Elements: wide.slice(0, 5).map(e => e.outerHTML.slice(0, 100))} })()`, &wide)
 	if wide.Page <= wide.Window {
 		return ""
 	}
@@ -382,7 +390,8 @@ func (p *page) picture(from, until string) []byte {
 	var size struct{ Top, Width, Height float64 }
 	p.js(`(() => { const at = (selector) => document.querySelector(selector).getBoundingClientRect()
 		const top = Math.max(0, Math.floor(scrollY + at(`+quote(from)+`).top) - 8)
-		return {Top: top, Width: innerWidth, Height: Math.ceil(scrollY + at(`+quote(until)+`).bottom) + 16 - top} })()`, &size)
+		const bottom = Math.ceil(scrollY + at(`+quote(until)+`).bottom) + 16
+		return {Top: top, Width: innerWidth, Height: bottom - top} })()`, &size)
 	var shot struct{ Data []byte }
 	p.must(p.b.call(p.id, "Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true,
 		"clip": map[string]any{"x": 0, "y": size.Top, "width": size.Width, "height": size.Height, "scale": 1}}, &shot))

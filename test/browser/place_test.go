@@ -68,13 +68,15 @@ func begin(r *testkit.Repo) {
    echo '{"done": true}' > "$WFS_RESULT"
    echo 'Fixed, all tests pass.' ;;
 *) printf '1..2\nok 1 reads\nok 2 quotes commas\n' > tests.tap
-   printf 'package shop\n\n// Field is a field of CSV, quoted.\nfunc Field(s string) string { return "\\"" + s + "\\"" }\n' > csv.go
+   printf 'package shop\n\n// Field is a field of CSV, quoted.\n' > csv.go
+   printf 'func Field(s string) string { return "\\"" + s + "\\"" }\n' >> csv.go
    echo 'Fields are quoted now.' ;;
 esac
 `,
-		"csv.go":           "package shop\n\n// Field is a field of CSV.\n",
-		"tests.tap":        "1..1\nok 1 reads\n",
-		".wfs/config.yaml": "version: 1\nworkflow: reviewed-by-me\ngates:\n  tests: {run: cat tests.tap, format: tap}\n",
+		"csv.go":    "package shop\n\n// Field is a field of CSV.\n",
+		"tests.tap": "1..1\nok 1 reads\n",
+		".wfs/config.yaml": "version: 1\nworkflow: reviewed-by-me\n" +
+			"gates:\n  tests: {run: cat tests.tap, format: tap}\n",
 		".wfs/workflows/plain.yaml": "version: 1\nname: plain\nstart: WORK\nphases:\n" +
 			"  WORK: {run: agent, gates: [{use: tests}], on: {pass: done, fail: WORK}}\n",
 		".wfs/workflows/reviewed-by-me.yaml": "version: 1\nname: reviewed-by-me\nstart: WORK\nphases:\n" +
@@ -192,15 +194,32 @@ func (u *ui) session(p *page, id string) {
 // cookie returns the cookie that a browser gets with the next address.
 func (u *ui) cookie() *http.Cookie {
 	u.r.T.Helper()
-	answer := u.send("GET", u.address(), nil, nil)
-	if len(answer.Cookies()) != 1 {
+	return u.cookieAt(u.address())
+}
+
+func (u *ui) cookieAt(address string) *http.Cookie {
+	u.r.T.Helper()
+	answer := u.send("GET", address, nil, nil)
+	if answer.StatusCode != http.StatusOK || len(answer.Cookies()) != 1 {
 		u.r.T.Fatalf("%s, cookies %v", answer.Status, answer.Cookies())
 	}
 	return answer.Cookies()[0]
 }
 
-// send sends a request beside the browser, with these headers ("Host" among them), and returns the answer. It follows no
-// redirection.
+// body returns the text of an answer.
+func body(r *http.Response) string {
+	data, _ := io.ReadAll(r.Body)
+	return string(data)
+}
+
+func between(text, before, after string) string {
+	_, text, _ = strings.Cut(text, before)
+	text, _, _ = strings.Cut(text, after)
+	return text
+}
+
+// send sends a request beside the browser, with these headers ("Host" among them), and returns the answer. It follows
+// no redirection.
 func (u *ui) send(method, address string, headers map[string]string, form url.Values) *http.Response {
 	u.r.T.Helper()
 	request, err := http.NewRequest(method, address, strings.NewReader(form.Encode()))
@@ -216,7 +235,8 @@ func (u *ui) send(method, address string, headers map[string]string, form url.Va
 			request.Host = value
 		}
 	}
-	client := http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := http.Client{Timeout: patience, CheckRedirect: stay}
 	answer, err := client.Do(request)
 	if err != nil {
 		u.r.T.Fatal(err)

@@ -12,13 +12,16 @@ func TestBoard(t *testing.T) {
 	t.Parallel()
 	u := serve(newShop(t))
 	p := u.open(t)
-	for id, state := range map[string]string{"csv-export": "waiting", "ready": "completed", "stuck": "blocked", "paused": "paused"} {
+	for id, state := range map[string]string{
+		"csv-export": "waiting", "ready": "completed", "stuck": "blocked", "paused": "paused",
+	} {
 		var card string
 		p.js(`document.querySelector("main a[href$='/`+id+`']").closest("li").innerText`, &card)
 		testkit.Holds(t, card, id, state)
 	}
 	text := p.text()
-	if needs, paused := strings.Index(text, "Needs you"), strings.Index(text, "Not running"); needs < 0 || needs > paused {
+	needs, paused := strings.Index(text, "Needs you"), strings.Index(text, "Not running")
+	if needs < 0 || needs > paused {
 		t.Errorf("what needs a person is not first:\n%s", text)
 	}
 	if other := p.sentElsewhere(u.origin); len(other) > 0 {
@@ -33,10 +36,11 @@ func TestSession(t *testing.T) {
 	u := serve(newShop(t))
 	p := u.open(t)
 	u.session(p, "csv-export")
-	testkit.Holds(t, p.text(), "csv export", "waiting", "WORK", "REVIEW", "attempt 1", "attempt 2", "said that it is done, and it was not",
-		"quotes commas", "Read the work.")
+	testkit.Holds(t, p.text(), "csv export", "waiting", "WORK", "REVIEW", "attempt 1", "attempt 2",
+		"said that it is done, and it was not", "quotes commas", "Read the work.")
 	var cells []string
-	p.js(`[...document.querySelectorAll("table.matrix tbody tr")].find(r => r.innerText.includes("quotes commas")).innerText.split(/\s+/)`, &cells)
+	p.js(`[...document.querySelectorAll("table.matrix tbody tr")].map(r => r.innerText).
+		find(text => text.includes("quotes commas")).split(/\s+/)`, &cells)
 	testkit.Holds(t, strings.Join(cells, " "), "✗", "✓")
 
 	p.load("the first attempt", func() { p.click("#timeline a[href$='/at/1']") })
@@ -48,7 +52,8 @@ func TestSession(t *testing.T) {
 	testkit.Holds(t, p.text(), "csv.go", "func Field(s string) string { return s }")
 	p.js(`document.querySelector("[name=from]").value = "1"; document.querySelector("[name=to]").value = "2"; 0`, nil)
 	p.load("another pair", func() { p.click("form button") })
-	testkit.Holds(t, p.text(), "func Field(s string) string { return s }", `func Field(s string) string { return "\"" + s + "\"" }`, "quotes commas")
+	testkit.Holds(t, p.text(), "func Field(s string) string { return s }",
+		`func Field(s string) string { return "\"" + s + "\"" }`, "quotes commas")
 }
 
 // TestLive watches a run, without any reload of the page.
@@ -88,7 +93,8 @@ case $WFS_ATTEMPT in 1) read -r line < ../first ;; *) read -r line < ../second ;
 	p.await(`document.querySelector("h1").innerText.includes("waiting")`)
 	p.await(`document.querySelector("#act button")`)
 	board.await(card("waiting"))
-	board.await(`document.activeElement.innerText === ` + quote(focused) + ` && document.querySelector(".here").contains(document.activeElement)`)
+	board.await(`document.activeElement.innerText === ` + quote(focused) +
+		` && document.querySelector(".here").contains(document.activeElement)`)
 	_, _ = r.Try("wfs", "watch", "live-one") // until the run has ended
 	for _, p := range []*page{p, board} {
 		if !p.is(unchanged) {
@@ -139,7 +145,8 @@ func (u *ui) pages(p *page) []string {
 	var at string
 	p.js(`document.querySelector("main a[href$='/csv-export']").href`, &at)
 	stuck := strings.TrimSuffix(at, "csv-export") + "stuck"
-	return []string{u.root, at, at + "/at/0", at + "/at/1", at + "/at/2", at + "/diff?from=base&to=2", at + "/diff?from=1&to=2", at + "/diff?from=2&to=2", stuck}
+	return []string{u.root, at, at + "/at/0", at + "/at/1", at + "/at/2", at + "/diff?from=base&to=2",
+		at + "/diff?from=1&to=2", at + "/diff?from=2&to=2", stuck}
 }
 
 // TestPhone opens each page in a narrow window: nothing is cut off, and nothing scrolls sideways but what says so.

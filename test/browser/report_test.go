@@ -7,8 +7,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestReport opens the file of wfs report from the disk, without a network: it asks for nothing else, and is as readable
-// as the page.
+// TestReport opens the file of wfs report from the disk, without a network: it asks for nothing else, and is as
+// readable as the page.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)

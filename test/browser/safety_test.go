@@ -2,13 +2,11 @@ package browser
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -17,7 +15,8 @@ import (
 
 // hostile are texts that would do something in a page that believed them, or hide something in a terminal.
 const hostile = `<script>window.hacked=1</script><img src=x onerror="window.hacked=1"><svg onload="window.hacked=1">` +
-	`</pre></textarea></title><iframe src="http://attacker.test/"></iframe><a href="javascript:window.hacked=1">go</a> {{.Form}}`
+	`</pre></textarea></title><iframe src="http://attacker.test/"></iframe>` +
+	`<a href="javascript:window.hacked=1">go</a> {{.Form}}`
 
 // TestHostileTexts shows texts of an agent, a repository and a runner that look like markup. All stay text.
 func TestHostileTexts(t *testing.T) {
@@ -40,12 +39,14 @@ printf '1..2\nok 1 reads\nnot ok 2 %s\n' "$(cat ../hostile.txt)" > tests.tap
 	u.session(p, id)
 	var at string
 	p.js("location.href", &at)
-	for _, address := range []string{u.root, at, at + "/at/0", at + "/at/1", at + "/at/2", at + "/diff?from=base&to=2", at + "/diff?from=1&to=2"} {
+	for _, address := range []string{u.root, at, at + "/at/0", at + "/at/1", at + "/at/2", at + "/diff?from=base&to=2",
+		at + "/diff?from=1&to=2"} {
 		p.open(address)
 		if p.is("window.hacked") {
 			t.Errorf("%s: a script of the agent ran", address)
 		}
-		if p.is(`document.querySelector("main script, main img, main iframe, main svg[onload], a[href^='javascript:'], [onerror], [onload], [onclick], [style]")`) {
+		if p.is(`document.querySelector("main script, main img, main iframe, main svg[onload], ` +
+			`a[href^='javascript:'], [onerror], [onload], [onclick], [style]")`) {
 			t.Errorf("%s: text became markup", address)
 		}
 		var source string
@@ -57,7 +58,8 @@ printf '1..2\nok 1 reads\nnot ok 2 %s\n' "$(cat ../hostile.txt)" > tests.tap
 		}
 	}
 	p.open(at + "/diff?from=base&to=1")
-	testkit.Holds(t, p.text(), "<script>window.hacked=1</script>", "<iframe", "{{.Form}}", "a<img src=x onerror=window.hacked=1>.txt")
+	testkit.Holds(t, p.text(), "<script>window.hacked=1</script>", "<iframe", "{{.Form}}",
+		"a<img src=x onerror=window.hacked=1>.txt")
 	p.open(at)
 	testkit.Holds(t, p.text(), "<script>window.hacked=1</script>")
 	p.open(at + "/at/1")
@@ -68,7 +70,10 @@ printf '1..2\nok 1 reads\nnot ok 2 %s\n' "$(cat ../hostile.txt)" > tests.tap
 	// Addresses, too, may name what is hostile.
 	p.expect("404")
 	p.expect("403")
-	for _, path := range []string{"/%3Cscript%3Ewindow.hacked=1%3C/script%3E", "/x/%3Cimg%20src=x%20onerror=alert(1)%3E", "/../../etc/passwd", "/file/..%2fpage.go"} {
+	for _, path := range []string{
+		"/%3Cscript%3Ewindow.hacked=1%3C/script%3E", "/x/%3Cimg%20src=x%20onerror=alert(1)%3E",
+		"/../../etc/passwd", "/file/..%2fpage.go",
+	} {
 		p.open(u.root + strings.TrimPrefix(path, "/"))
 		if p.is("window.hacked") || p.is(`document.querySelector("main img, main script")`) {
 			t.Errorf("%s became markup", path)
@@ -82,11 +87,7 @@ func TestRefusesRequests(t *testing.T) {
 	r := shopWithoutBrowser(t)
 	u := serve(r)
 	address := u.address()
-	used := u.send("GET", address, nil, nil)
-	if used.StatusCode != http.StatusOK || len(used.Cookies()) != 1 {
-		t.Fatalf("%s, cookies %v", used.Status, used.Cookies())
-	}
-	key := used.Cookies()[0]
+	key := u.cookieAt(address)
 	if !key.HttpOnly || key.SameSite != http.SameSiteStrictMode || key.Path == "/" {
 		t.Errorf("the cookie is %v", key)
 	}
@@ -98,22 +99,17 @@ func TestRefusesRequests(t *testing.T) {
 		return all
 	}
 	board := u.send("GET", u.root, with(), nil)
-	page := body(board)
-	if board.StatusCode != http.StatusOK || !strings.Contains(page, "csv-export") {
-		t.Fatalf("the board: %s\n%s", board.Status, page)
-	}
 	policy := board.Header.Get("Content-Security-Policy")
 	testkit.Holds(t, policy, "default-src 'none'", "frame-ancestors 'none'", "form-action 'self'", "base-uri 'none'")
 	if strings.Contains(policy, "unsafe") || board.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("headers: %v", board.Header)
 	}
-	at := u.origin + regexp.MustCompile(`href="(\S+/csv-export)"`).FindStringSubmatch(page)[1]
-	session := body(u.send("GET", at, with(), nil))
-	form := url.Values{"form": {between(session, `name="form" value="`, `"`)}, "seen": {between(session, `name="seen" value="`, `"`)},
-		"at": {"2"}, "once": {"1"}, "text": {"forged"}}
-	if form.Get("form") == "" || form.Get("seen") == "" {
-		t.Fatalf("no form on %s", session)
-	}
+	h := &hand{u, with()}
+	at := h.at("csv-export")
+	approve, form := h.form("csv-export", "approve")
+	form.Set("text", "forged")
+	const site = "Sec-Fetch-Site"
+	elsewhere, port := "http://"+otherHost, strings.Split(u.origin, ":")[2]
 	without := func(name string) url.Values {
 		some := url.Values{}
 		for key, value := range form {
@@ -137,29 +133,31 @@ func TestRefusesRequests(t *testing.T) {
 		"an empty cookie":               {"GET", u.root, map[string]string{"Cookie": key.Name + "="}, nil},
 		"events without a cookie":       {"GET", u.root + "events", nil, nil},
 		"another host":                  {"GET", u.root, with("Host", otherHost), nil},
-		"another host with the port":    {"GET", u.root, with("Host", otherHost+":"+strings.Split(u.origin, ":")[2]), nil},
+		"another host with the port":    {"GET", u.root, with("Host", otherHost+":"+port), nil},
 		"the name localhost.attacker":   {"GET", u.root, with("Host", "localhost."+otherHost), nil},
 		"127.0.0.1 as a name's part":    {"GET", u.root, with("Host", "127.0.0.1."+otherHost+":80"), nil},
 		"no host":                       {"GET", u.root, with("Host", " "), nil},
-		"a link on another site":        {"GET", u.root, with("Sec-Fetch-Site", "cross-site"), nil},
-		"a page at another port":        {"GET", u.root, with("Sec-Fetch-Site", "same-site"), nil},
-		"a form without its cookie":     {"POST", at + "/approve", map[string]string{"Origin": u.origin}, form},
-		"a form of another origin":      {"POST", at + "/approve", with("Origin", "http://"+otherHost), form},
-		"a form of another port":        {"POST", at + "/approve", with("Origin", "http://127.0.0.1:1"), form},
-		"a form of a sandbox":           {"POST", at + "/approve", with("Origin", "null"), form},
-		"a form without an origin":      {"POST", at + "/approve", with(), form},
-		"a form across sites":           {"POST", at + "/approve", with("Origin", u.origin, "Sec-Fetch-Site", "cross-site"), form},
-		"a form without its secret":     {"POST", at + "/approve", with("Origin", u.origin), without("form")},
-		"a form at another host":        {"POST", at + "/approve", with("Origin", "http://"+otherHost, "Host", otherHost), form},
-		"an action by GET":              {"GET", at + "/approve?" + form.Encode(), with(), nil},
-		"an action by PUT":              {"PUT", at + "/approve", with("Origin", u.origin), form},
-		"an action by HEAD":             {"HEAD", at + "/approve?" + form.Encode(), with(), nil},
+		"a link on another site":        {"GET", u.root, with(site, "cross-site"), nil},
+		"a page at another port":        {"GET", u.root, with(site, "same-site"), nil},
+		"a form without its cookie":     {"POST", approve, map[string]string{"Origin": u.origin}, form},
+		"a form of another origin":      {"POST", approve, with("Origin", elsewhere), form},
+		"a form of another port":        {"POST", approve, with("Origin", "http://127.0.0.1:1"), form},
+		"a form of a sandbox":           {"POST", approve, with("Origin", "null"), form},
+		"a form without an origin":      {"POST", approve, with(), form},
+		"a form across sites":           {"POST", approve, with("Origin", u.origin, site, "cross-site"), form},
+		"a form without its secret":     {"POST", approve, with("Origin", u.origin), without("form")},
+		"a form at another host":        {"POST", approve, with("Origin", elsewhere, "Host", otherHost), form},
+		"an action by GET":              {"GET", approve + "?" + form.Encode(), with(), nil},
+		"an action by PUT":              {"PUT", approve, with("Origin", u.origin), form},
+		"an action by HEAD":             {"HEAD", approve + "?" + form.Encode(), with(), nil},
 		"an action that does not exist": {"POST", at + "/delete", with("Origin", u.origin), form},
 		"a file beside the page's":      {"GET", u.root + "file/page.go", with(), nil},
 		"the page below another path":   {"GET", u.origin + "/", with(), nil},
 	} {
 		answer := u.send(c.method, c.address, c.headers, c.form)
-		if text := body(answer); answer.StatusCode < 400 && !strings.Contains(text, "There is no such") || strings.Contains(text, "csv-export") {
+		text := body(answer)
+		served := answer.StatusCode < 400 && !strings.Contains(text, "There is no such")
+		if served || strings.Contains(text, "csv-export") {
 			t.Errorf("%s: %s\n%s", name, answer.Status, text)
 		}
 		if len(answer.Cookies()) > 0 {
@@ -167,36 +165,26 @@ func TestRefusesRequests(t *testing.T) {
 		}
 	}
 	testkit.Holds(t, r.OK("wfs", "status", "csv-export"), "waiting")
-	option := u.send("POST", strings.TrimSuffix(at, "csv-export")+"--help/approve", with("Origin", u.origin), form)
-	if text := body(u.send("GET", u.origin+option.Header.Get("Location"), with(), nil)); strings.Contains(text, "Usage") {
+	post := func(address string) *http.Response { return u.send("POST", address, with("Origin", u.origin), form) }
+	option := post(strings.TrimSuffix(at, "csv-export") + "--help/approve")
+	text := body(u.send("GET", u.origin+option.Header.Get("Location"), with(), nil))
+	if strings.Contains(text, "Usage") {
 		t.Errorf("a session's name became an option: %s", text)
 	}
-	form.Set("once", "2")
+	form.Set("once", "another")
 
 	// The same form with all of it right: it was refused for the reasons given.
-	if answer := u.send("POST", at+"/approve", with("Origin", u.origin), form); answer.StatusCode != http.StatusSeeOther {
+	if answer := post(approve); answer.StatusCode != http.StatusSeeOther {
 		t.Errorf("the right form: %s\n%s", answer.Status, body(answer))
 	}
 	before := r.OK("wfs", "log", "csv-export", "--events", "--json")
 	testkit.Holds(t, before, "forged")
-	if answer := u.send("POST", at+"/approve", with("Origin", u.origin), form); answer.StatusCode != http.StatusSeeOther {
+	if answer := post(approve); answer.StatusCode != http.StatusSeeOther {
 		t.Errorf("the form again: %s", answer.Status)
 	}
 	if after := r.OK("wfs", "log", "csv-export", "--events", "--json"); after != before {
 		t.Error("a form that is posted twice acts twice")
 	}
-}
-
-// body returns the text of an answer.
-func body(r *http.Response) string {
-	data, _ := io.ReadAll(r.Body)
-	return string(data)
-}
-
-func between(text, before, after string) string {
-	_, text, _ = strings.Cut(text, before)
-	text, _, _ = strings.Cut(text, after)
-	return text
 }
 
 // TestOtherSites opens a hostile site, in the browser that has the page open: it frames the page, reads it, posts its
@@ -216,13 +204,17 @@ func TestOtherSites(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, `<!doctype html><title>a site</title><iframe src="%[1]s"></iframe>
-<form method=post action="%[2]s/approve"><input name=form value="%[3]s"><input name=seen value="%[4]s"><input name=at value=2><button>win</button></form>
+<form method=post action="%[2]s/approve"><input name=form value="%[3]s"><input name=seen value="%[4]s">
+<input name=at value=2><button>win</button></form>
 <a id=link href="%[1]s">link</a>
 <script>window.got = []
-fetch("%[1]s", {credentials: "include"}).then(() => got.push("read"), () => got.push("refused"))
-fetch("%[2]s/approve", {method: "POST", credentials: "include", mode: "no-cors", body: new URLSearchParams({form: "%[3]s", seen: "%[4]s", at: "2"})}).then(() => got.push("sent"), () => got.push("refused"))
-const e = new EventSource("%[1]sevents", {withCredentials: true}); e.onopen = () => got.push("stream"); e.onerror = () => got.push("refused")
-const s = document.createElement("script"); s.src = "%[1]sfile/page.js"; s.onload = () => got.push("script"); s.onerror = () => got.push("refused"); document.body.append(s)
+const gets = (text) => () => got.push(text), refused = gets("refused")
+fetch("%[1]s", {credentials: "include"}).then(gets("read"), refused)
+const body = new URLSearchParams({form: "%[3]s", seen: "%[4]s", at: "2"})
+fetch("%[2]s/approve", {method: "POST", credentials: "include", mode: "no-cors", body}).then(gets("sent"), refused)
+const e = new EventSource("%[1]sevents", {withCredentials: true}); e.onopen = gets("stream"); e.onerror = refused
+const s = document.createElement("script"); s.src = "%[1]sfile/page.js"; s.onload = gets("script"); s.onerror = refused
+document.body.append(s)
 </script>`, u.root, at, token, seen)
 	}))
 	defer site.Close()
@@ -272,17 +264,15 @@ func TestAgentCannotApprove(t *testing.T) {
 		t.Skip("needs bash, which can open connections")
 	}
 	u := serve(r)
-	key := u.cookie()
-	with := map[string]string{"Cookie": key.Name + "=" + key.Value}
-	page := body(u.send("GET", u.root, with, nil))
-	at := u.origin + regexp.MustCompile(`href="(\S+/csv-export)"`).FindStringSubmatch(page)[1]
-	session := body(u.send("GET", at, with, nil))
-	form := url.Values{"form": {between(session, `name="form" value="`, `"`)}, "seen": {between(session, `name="seen" value="`, `"`)},
-		"at": {"2"}, "once": {"1"}, "text": {"by the agent"}}.Encode()
+	h := u.hand()
+	approve, fields := h.form("csv-export", "approve")
+	fields.Set("text", "by the agent")
+	form := fields.Encode()
 	host := strings.TrimPrefix(u.origin, "http://")
 	name, port, _ := strings.Cut(host, ":")
-	r.Write("../post", fmt.Sprintf("POST %s/approve HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nCookie: %s=%s\r\nConnection: close\r\n"+
-		"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", strings.TrimPrefix(at, u.origin), host, u.origin, key.Name, key.Value, len(form), form))
+	r.Write("../post", fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nCookie: %s\r\n"+
+		"Connection: close\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s",
+		strings.TrimPrefix(approve, u.origin), host, u.origin, h.headers["Cookie"], len(form), form))
 	r.Write("../posts.sh", fmt.Sprintf(`exec 3<>/dev/tcp/%s/%s; cat ../post >&3; cat <&3 > ../answer`+"\n", name, port))
 	r.OK("wfs", "switch", "main")
 	r.OK("wfs", "new", "thief", "--workflow", "plain", "--agent", "bash ../posts.sh")

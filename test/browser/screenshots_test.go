@@ -10,8 +10,8 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestScreenshots writes the pictures of the documents, and each twice from a repository of its own. The clock is pinned,
-// and the fonts are those of .ci/browser: so the same page gives the same picture.
+// TestScreenshots writes the pictures of the documents, and each twice from a repository of its own. The clock is
+// pinned, and the fonts are those of .ci/browser: so the same page gives the same picture.
 func TestScreenshots(t *testing.T) {
 	dir := os.Getenv("WFS_SCREENSHOTS")
 	if dir == "" {
@@ -64,11 +64,24 @@ func makeExample(r *testkit.Repo) (end func()) {
 	}
 	clock("08:30")
 	const agent = `answer() { printf '{"done": %s, "cost_usd": %s}' "$1" "$2" > "$WFS_RESULT"; }
-tests() { printf '1..4\nok 1 TestSum\nok 2 TestHeaderRow\n%s 3 TestQuotes\n%s 4 TestQuotesInside\n' "$1" "$2" > tests.tap; }
+tests() {
+  printf '1..4\nok 1 TestSum\nok 2 TestHeaderRow\n%s 3 TestQuotes\n%s 4 TestQuotesInside\n' "$1" "$2" > tests.tap
+}
 case $WFS_SESSION$WFS_ATTEMPT in
 csv-export1)
   echo 'Fields that contain a comma are quoted now. All tests pass.'
-  printf '\nimport "strings"\n\n// Field returns a field of a line of CSV.\nfunc Field(s string) string {\n\tif strings.Contains(s, ",") {\n\t\treturn s\n\t}\n\treturn s\n}\n' >> csv.go
+  cat >> csv.go << 'END'
+
+import "strings"
+
+// Field returns a field of a line of CSV.
+func Field(s string) string {
+	if strings.Contains(s, ",") {
+		return s
+	}
+	return s
+}
+END
   tests ok 'not ok'; answer true 0.31 ;;
 csv-export2)
   echo 'Quotes inside of a field are doubled, as RFC 4180 says.'
@@ -92,11 +105,12 @@ rate-limits*) printf '1..2\nok 1 TestSum\nnot ok 2 TestBurst\n' > tests.tap; ans
 esac
 `
 	r.WriteAll(map[string]string{
-		"../gitconfig":     testkit.GitConfig,
-		"../agent.sh":      agent,
-		"csv.go":           "package shop\n",
-		"tests.tap":        "1..1\nok 1 TestSum\n",
-		".wfs/config.yaml": "version: 1\nworkflow: plan\ncomplexity: simple\ngates:\n  tests: {run: cat tests.tap, format: tap}\n",
+		"../gitconfig": testkit.GitConfig,
+		"../agent.sh":  agent,
+		"csv.go":       "package shop\n",
+		"tests.tap":    "1..1\nok 1 TestSum\n",
+		".wfs/config.yaml": "version: 1\nworkflow: plan\ncomplexity: simple\n" +
+			"gates:\n  tests: {run: cat tests.tap, format: tap}\n",
 	})
 	for _, command := range []string{"git init -q", "git add -A", "git commit -q -m start", "wfs trust --yes"} {
 		r.OK(strings.Fields(command)...)

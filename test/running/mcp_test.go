@@ -113,11 +113,17 @@ func (c *client) call(fails bool, tool string, arguments map[string]any, texts .
 
 type with = map[string]any
 
+// waits is the beginning of an agent's script that says that it works, and waits for a line.
+const waits = `test -p "$HOME/go" || mkfifo "$HOME/go"
+echo works > "$HOME/working"
+read -r line < "$HOME/go"
+`
+
 // TestMCP plays a person's agent: it starts a session, leaves while the run works, comes back, and looks at the result.
 func TestMCP(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.agent("test -p \"$HOME/go\" || mkfifo \"$HOME/go\"\necho works > \"$HOME/working\"\nread -r line < \"$HOME/go\"\nyes \"$line\" | head -n 30000 > big.txt\n")
+	p.agent(waits + `yes "$line" | head -n 30000 > big.txt` + "\n")
 	c := p.connect()
 	c.call(false, "list", nil, `"sessions":[]`)
 	const goal = "--agent=rm\n--help"
@@ -131,7 +137,8 @@ func TestMCP(t *testing.T) {
 		t.Errorf("watch: %+v", a)
 	}
 	c.call(false, "note", with{"session": id, "message": "--help\n-m"}, `"for":"next"`)
-	if a := c.call(true, "run", with{"session": id}, "in use by `wfs run --detach`", "exit 5: wfs -C "); a.Exit != 5 || a.Hint != "wfs watch "+id {
+	a := c.call(true, "run", with{"session": id}, "in use by `wfs run --detach`", "exit 5: wfs -C ")
+	if a.Exit != 5 || a.Hint != "wfs watch "+id {
 		t.Errorf("run: %+v", a)
 	}
 	if a := c.call(true, "status", with{"session": "--help"}, "no session"); a.Exit != 2 || a.Code != "no_session" {
@@ -234,8 +241,10 @@ func TestMCPSpec(t *testing.T) {
 	p.ok("git", "add", "-A")
 	p.ok("git", "commit", "-q", "-m", "spec")
 	c := p.connect()
-	for _, spec := range []string{p.home + "/private", "../home/private", "way/private", "docs/../../home/private",
-		p.dir + "/way/private", "docs/../way/../home/private", ".git/config", ".GIT/config", "../home/missing", "missing"} {
+	for _, spec := range []string{
+		p.home + "/private", "../home/private", "way/private", "docs/../../home/private", p.dir + "/way/private",
+		"docs/../way/../home/private", ".git/config", ".GIT/config", "../home/missing", "missing",
+	} {
 		c.call(true, "start", with{"goal": "x", "spec": spec}, "spec "+spec+": not a file in the work tree "+p.dir,
 			"wfs -C "+p.dir+" start --detach --spec=")
 	}
@@ -302,14 +311,16 @@ func TestMCPTools(t *testing.T) {
 		return strings.Join(names, " "), read, replacing
 	}
 	all, read, replacing := tools()
-	if all != "diff fork list log note resume run show start status watch" || read != " diff list log show status watch" || replacing != " resume" {
+	if all != "diff fork list log note resume run show start status watch" ||
+		read != " diff list log show status watch" || replacing != " resume" {
 		t.Errorf("tools %q, read-only %q, destructive %q", all, read, replacing)
 	}
 	more, _, replacing := tools("--allow", "approve,finish", "--allow=reject,stop,undo,edit,abandon,delete")
 	if len(strings.Fields(more)) != 19 || len(strings.Fields(replacing)) != 9 {
 		t.Errorf("tools with all decisions %q, destructive %q", more, replacing)
 	}
-	p.exits(exitUsage, []string{"wfs", "mcp", "--allow", "trust"}, "--allow trust: it is one of approve, reject, finish, stop, undo, edit, abandon, delete")
+	p.exits(exitUsage, []string{"wfs", "mcp", "--allow", "trust"},
+		"--allow trust: it is one of approve, reject, finish, stop, undo, edit, abandon, delete")
 	p.exits(exitError, []string{"wfs", "-C", p.home, "mcp"}, "not a git repository")
 }
 
@@ -317,7 +328,7 @@ func TestMCPTools(t *testing.T) {
 func TestMCPLeaves(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	p.agent("test -p \"$HOME/go\" || mkfifo \"$HOME/go\"\necho works > \"$HOME/working\"\nread -r line < \"$HOME/go\"\necho x > x.txt\n")
+	p.agent(waits + "echo x > x.txt\n")
 	c := p.connect()
 	id := c.begin("one").Session
 	p.await("working")
@@ -356,7 +367,8 @@ func TestMCPOfAgent(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	call := func(id int, tool, arguments string) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}`, id, tool, arguments)
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}`,
+			id, tool, arguments)
 	}
 	requests := []string{
 		initialize,

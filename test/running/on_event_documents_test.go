@@ -1,6 +1,7 @@
 package running
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -59,7 +60,8 @@ func tryExample(t *testing.T, example, setUp string) {
 	want := "wfs|" + told + "|"
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		data, _ := io.ReadAll(r.Body)
-		p.write("../home/told", strings.Join([]string{r.Method, r.URL.Path, r.Header.Get("Content-Type"), string(data)}, " ")+"\n")
+		told := fmt.Sprintln(r.Method, r.URL.Path, r.Header.Get("Content-Type"), string(data))
+		p.write("../home/told", told)
 	}))
 	t.Cleanup(server.Close)
 	here := strings.NewReplacer("https://ntfy.sh", server.URL, "https://hooks.example.com", server.URL)

@@ -19,8 +19,8 @@ const (
 	maxKept = 32 << 20
 )
 
-// entries returns the fields of an answer, with as many entries of its lists from number `skip` on as one call shows, at
-// least one. `next` is the number of the entry after these, and `left` says how many follow in the longest list.
+// entries returns the fields of an answer, with as many entries of its lists from number `skip` on as one call shows,
+// at least one. `next` is the number of the entry after these, and `left` says how many follow in the longest list.
 func entries(fields map[string]any, skip int) (part map[string]any, next, left int) {
 	_, n := window(fields, 0, skip)
 	n = 1 + sort.Search(max(0, n-1), func(i int) bool {

@@ -31,8 +31,8 @@ const (
 	replaces        // changes or removes something that exists
 )
 
-// tools are always offered. Flags that override a check (--force), raise a budget or name a program to run (--agent) are
-// left out on purpose.
+// tools are always offered. Flags that override a check (--force), raise a budget or name a program to run (--agent)
+// are left out on purpose.
 var tools = []tool{
 	{verb: "list", takes: "--status --skip"},
 	{verb: "status", takes: "session --skip", more: "It says what the session waits for, if it does."},
@@ -46,7 +46,8 @@ var tools = []tool{
 	{verb: "run", takes: "session --max-attempts --until", always: []string{"--detach"},
 		more: "It returns at once: the run continues in the background. Then call watch.", effect: works},
 	{verb: "note", takes: "session --message!",
-		more: "If the session waits for an answer, the note is the answer: ask the person that you work for first.", effect: adds},
+		more:   "If the session waits for an answer, the note is the answer: ask the person that you work for first.",
+		effect: adds},
 	{verb: "fork", takes: "from! name --worktree", effect: adds},
 	{verb: "resume", takes: "target", effect: replaces,
 		more: "It changes files in the work tree; what was there is saved before, and wfs undo brings it back."},
@@ -89,7 +90,8 @@ type schema = map[string]any
 
 // own describes the arguments for which the command has no description, or another default.
 var own = map[string]schema{
-	"session": {"type": "string", "description": "name of a session, as list gives it; default: the one checked out here"},
+	"session": {"type": "string",
+		"description": "name of a session, as list gives it; default: the one checked out here"},
 	"target": {"type": "string",
 		"description": "a session, or a checkpoint such as csv-export@4; default: the session checked out here"},
 	"from":   {"type": "string", "description": "a session, or a checkpoint such as csv-export@4"},
@@ -138,9 +140,13 @@ func (t *tool) describe(c *cobra.Command) *mcp.Tool {
 	if t.effect != reads {
 		hints.DestructiveHint = &replacing
 	}
-	return &mcp.Tool{Name: t.verb, Description: strings.TrimSpace("wfs " + t.verb + ": " + c.Short + ". " + t.more),
+	return &mcp.Tool{
+		Name: t.verb, Description: strings.TrimSpace("wfs " + t.verb + ": " + c.Short + ". " + t.more),
+		InputSchema: schema{
+			"type": "object", "properties": properties, "required": needed, "additionalProperties": false,
+		},
 		Annotations: hints,
-		InputSchema: schema{"type": "object", "properties": properties, "required": needed, "additionalProperties": false}}
+	}
 }
 
 // jsonType returns the JSON type of a flag's values.

@@ -20,9 +20,10 @@ func TestRows(t *testing.T) {
 			" | log.Print(1)\na := compute(x, [y]) | a := compute(x, [z])\n"},
 		"a line after a changed line": {"a := compute(x, y)\nb\n", "a := compute(x, z)\nreturn nothing\nb\n",
 			"a := compute(x, [y]) | a := compute(x, [z])\n | return nothing\nb | b\n"},
-		"nothing alike":   {"alpha beta\n", "gamma delta\n", "alpha beta | gamma delta\n"},
-		"spaces":          {"if x {\n", "\tif x {\n", "if x { | [\t]if x {\n"},
-		"several words":   {"call(one, two, three)\n", "call(one, 2, and, three)\n", "call(one, [two], three) | call(one, [2, and], three)\n"},
+		"nothing alike": {"alpha beta\n", "gamma delta\n", "alpha beta | gamma delta\n"},
+		"spaces":        {"if x {\n", "\tif x {\n", "if x { | [\t]if x {\n"},
+		"several words": {"call(one, two, three)\n", "call(one, 2, and, three)\n",
+			"call(one, [two], three) | call(one, [2, and], three)\n"},
 		"all words but ,": {"keep a b c d\n", "keep a x y d\n", "keep a [b c] d | keep a [x y] d\n"},
 		"only deleted":    {"a\nb\n", "b\n", "a | \nb | b\n"},
 		"letters":         {"größe = 日本\n", "größe = 日曜\n", "größe = [日本] | größe = [日曜]\n"},
@@ -43,8 +44,9 @@ func TestKindsOfChanges(t *testing.T) {
 	t.Parallel()
 	odd := "a \"q\"\n<b>\\ \u202e\x7f é.txt"
 	r := newRepo(t, map[string]string{
-		"gone": "x\n", "old name": "1\n2\n3\n4\n", "moved": "1\n2\n3\n5\n6\n7\n8\n", "run.sh": "#!/bin/sh\n", "binary": "\x00\x01",
-		"was empty": "", "to link": "text\n", "swap": "file\n", "swop/file": "in a directory\n", odd: "1\n", "bad\xff\"name": "1\n",
+		"gone": "x\n", "old name": "1\n2\n3\n4\n", "moved": "1\n2\n3\n5\n6\n7\n8\n", "run.sh": "#!/bin/sh\n",
+		"binary": "\x00\x01", "was empty": "", "to link": "text\n", "swap": "file\n", "swop/file": "in a directory\n",
+		odd: "1\n", "bad\xff\"name": "1\n",
 		"a b/b": "1\n", "same": "s\n", "`tick`": "1\n", "'": "1\n",
 	})
 	r.Must(os.Symlink("one", r.Path("link")))
@@ -63,8 +65,10 @@ func TestKindsOfChanges(t *testing.T) {
 	r.Must(os.Chmod(r.Path("run.sh"), 0o755))
 	r.Must(os.Symlink("elsewhere", r.Path("to link")))
 	r.Must(os.Symlink("two", r.Path("link")))
-	r.commit(map[string]string{"binary": "\x00\x02", "empty": "", "swap/inside": "i\n", "swop": "now a file\n", odd: "2\n",
-		"bad\xff\"name": "2\n", "a b/b": "2\n", "moved on": "1\n2\n3\n5\n6\n7\nnine\n", "`tick`": "2\n", "'": "2\n"})
+	r.commit(map[string]string{
+		"binary": "\x00\x02", "empty": "", "swap/inside": "i\n", "swop": "now a file\n", odd: "2\n",
+		"bad\xff\"name": "2\n", "a b/b": "2\n", "moved on": "1\n2\n3\n5\n6\n7\nnine\n", "`tick`": "2\n", "'": "2\n",
+	})
 	submodule("2")
 	d, err := Read(context.Background(), r.objects, "HEAD~", "HEAD", 3, "")
 	r.Must(err)
@@ -102,8 +106,11 @@ func TestKindsOfChanges(t *testing.T) {
 			t.Errorf("the page has %q", not)
 		}
 	}
-	for _, want := range []string{"a &#34;q&#34;<span class=\"ctl\">\\n</span>&lt;b&gt;\\ <span class=\"ctl\">\\u202e</span>",
-		"bad<span class=\"ctl\">\\xff</span>&#34;name", "moved → moved on", `id="F-~deleted/to~20link"`, `id="F-to~20link"`} {
+	for _, want := range []string{
+		"a &#34;q&#34;<span class=\"ctl\">\\n</span>&lt;b&gt;\\ <span class=\"ctl\">\\u202e</span>",
+		"bad<span class=\"ctl\">\\xff</span>&#34;name", "moved → moved on", `id="F-~deleted/to~20link"`,
+		`id="F-to~20link"`,
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -114,15 +121,17 @@ func TestKindsOfChanges(t *testing.T) {
 func TestText(t *testing.T) {
 	t.Parallel()
 	wants := map[string]string{
-		`<script>alert("1")</script>`:  `&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;`,
-		"a\tb":                         "a\tb",
-		"crlf\r":                       `crlf<span class="ctl">\r</span>`,
-		"\x1b[31m\x00":                 "", // binary
-		"\x1b[31m\x7f":                 `<span class="ctl">\x1b</span>[31m<span class="ctl">\x7f</span>`,
-		"user\u202etxt\u2066":          `user<span class="ctl">\u202e</span>txt<span class="ctl">\u2066</span>`,
-		"\u200b\ufeff\u00ad":           `<span class="ctl">\u200b</span><span class="ctl">\ufeff</span><span class="ctl">\u00ad</span>`,
-		"\u3164 = \u00a0":              `<span class="ctl">\u3164</span> = <span class="ctl">\u00a0</span>`,
-		"\ufe01\U000e0101\U000e0041":   `<span class="ctl">\ufe01</span><span class="ctl">\U000e0101</span><span class="ctl">\U000e0041</span>`,
+		`<script>alert("1")</script>`: `&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;`,
+		"a\tb":                        "a\tb",
+		"crlf\r":                      `crlf<span class="ctl">\r</span>`,
+		"\x1b[31m\x00":                "", // binary
+		"\x1b[31m\x7f":                `<span class="ctl">\x1b</span>[31m<span class="ctl">\x7f</span>`,
+		"user\u202etxt\u2066":         `user<span class="ctl">\u202e</span>txt<span class="ctl">\u2066</span>`,
+		"\u200b\ufeff\u00ad": `<span class="ctl">\u200b</span><span class="ctl">\ufeff</span>` +
+			`<span class="ctl">\u00ad</span>`,
+		"\u3164 = \u00a0": `<span class="ctl">\u3164</span> = <span class="ctl">\u00a0</span>`,
+		"\ufe01\U000e0101\U000e0041": `<span class="ctl">\ufe01</span><span class="ctl">\U000e0101</span>` +
+			`<span class="ctl">\U000e0041</span>`,
 		"bad \xff\xfe":                 `bad <span class="ctl">\xff</span><span class="ctl">\xfe</span>`,
 		"é 日本 ✅ ❤️":                    "é 日本 ✅ ❤️",
 		strings.Repeat("é", 1<<20):     strings.Repeat("é", 500) + `<span class="note">… 2096152 more bytes</span>`,
@@ -156,8 +165,12 @@ func TestText(t *testing.T) {
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	const note = `<span class="note">no newline at the end</span>`
-	r := newRepo(t, map[string]string{"same": "a\nend", "added": "a\nend", "removed": "end\n", "crlf": "a\r\n", "empty": "\n\n"})
-	d := r.diff(map[string]string{"same": "b\nend", "added": "a\nend\n", "removed": "end", "crlf": "a\n", "empty": "\n\n\n"})
+	r := newRepo(t, map[string]string{
+		"same": "a\nend", "added": "a\nend", "removed": "end\n", "crlf": "a\r\n", "empty": "\n\n",
+	})
+	d := r.diff(map[string]string{
+		"same": "b\nend", "added": "a\nend\n", "removed": "end", "crlf": "a\n", "empty": "\n\n\n",
+	})
 	got := map[string]string{}
 	for _, f := range d.Files {
 		for _, row := range f.Hunks[0].Rows {
@@ -166,7 +179,8 @@ func TestEnds(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"same": "a|b\nend" + note + "|end" + note + "\n", "added": "a|a\nend" + note + "|end\n",
-		"removed": "end|end" + note + "\n", "crlf": "a<mark><span class=\"ctl\">\\r</span></mark>|a\n", "empty": "|\n|\n|\n",
+		"removed": "end|end" + note + "\n", "crlf": "a<mark><span class=\"ctl\">\\r</span></mark>|a\n",
+		"empty": "|\n|\n|\n",
 	} {
 		if got[path] != want {
 			t.Errorf("%s: got %q, want %q", path, got[path], want)
@@ -180,11 +194,14 @@ func TestSettings(t *testing.T) {
 	r := newRepo(t, map[string]string{"é \"\xff\".go": "1\n\n3\n4\n5\n6\n7\n8\n9\n", "old": "1\n2\n3\n"})
 	r.Must(os.Rename(r.Path("old"), r.Path("new")))
 	want := r.diff(map[string]string{"é \"\xff\".go": "one\n\n3\n4\n5\n6\n7\n8\nnine\n", "sub/f": "1\n"})
-	for _, set := range []string{"diff.noprefix true", "diff.mnemonicPrefix true", "diff.srcPrefix x/", "diff.external false",
+	for _, set := range []string{
+		"diff.noprefix true", "diff.mnemonicPrefix true", "diff.srcPrefix x/", "diff.external false",
 		"core.quotePath false", "color.ui always", "color.diff always", "diff.interHunkContext 9", "diff.context 0",
 		"diff.renames false", "diff.suppressBlankEmpty true", "diff.submodule log", "diff.relative true",
-		"diff.orderFile none", "diff.go.textconv false", "diff.go.command false", "diff.go.binary true", "diff.algorithm patience",
-		"diff.wordRegex .", "diff.colorMoved zebra", "diff.ignoreSubmodules all", "core.pager false", "diff.statNameWidth 3"} {
+		"diff.orderFile none", "diff.go.textconv false", "diff.go.command false", "diff.go.binary true",
+		"diff.algorithm patience", "diff.wordRegex .", "diff.colorMoved zebra", "diff.ignoreSubmodules all",
+		"core.pager false", "diff.statNameWidth 3",
+	} {
 		key, value, _ := strings.Cut(set, " ")
 		r.Run("config", key, value)
 	}
@@ -214,7 +231,9 @@ func TestLimits(t *testing.T) {
 		}
 		return b.String()
 	}
-	files := map[string]string{"a.json": lines(100_000, "x"), "b.txt": "1\n", "c.min.js": strings.Repeat("x", 1<<20) + "\n"}
+	files := map[string]string{
+		"a.json": lines(100_000, "x"), "b.txt": "1\n", "c.min.js": strings.Repeat("x", 1<<20) + "\n",
+	}
 	r := newRepo(t, files)
 	files["a.json"], files["b.txt"], files["c.min.js"] = lines(100_000, "y"), "2\n", strings.Repeat("y", 1<<20)+"\n"
 	for i := range 600 {
@@ -228,8 +247,10 @@ func TestLimits(t *testing.T) {
 	if f := d.Files[0]; f.Added != 100_000 || f.Omitted != 200_000-2*maxFileLines {
 		t.Errorf("+%d, %d left out", f.Added, f.Omitted)
 	}
-	for _, want := range []string{"603 files changed", "198000 more changed lines not shown here: <code>wfs diff @1 @2</code>",
-		"103 more files not shown here: <code>wfs diff @1 @2</code>"} {
+	for _, want := range []string{
+		"603 files changed", "198000 more changed lines not shown here: <code>wfs diff @1 @2</code>",
+		"103 more files not shown here: <code>wfs diff @1 @2</code>",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -255,12 +276,16 @@ func TestAnchors(t *testing.T) {
 	r := newRepo(t, map[string]string{"a b/é": "1\n2\n3\n"})
 	page := r.html(r.diff(map[string]string{"a b/é": "1\nnew\n"}))
 	for _, want := range []string{
-		`<tr data-path="a b/é" data-side="right" data-line="1"><th scope="row" class="same" id="L-a~20b/~c3~a9-left-1">` +
+		`<tr data-path="a b/é" data-side="right" data-line="1">` +
+			`<th scope="row" class="same" id="L-a~20b/~c3~a9-left-1">` +
 			`<a href="#L-a~20b/~c3~a9-left-1" tabindex="-1">1</a></th>`,
-		`<tr data-path="a b/é" data-side="right" data-line="2"><th scope="row" class="del" id="L-a~20b/~c3~a9-left-2">` +
+		`<tr data-path="a b/é" data-side="right" data-line="2">` +
+			`<th scope="row" class="del" id="L-a~20b/~c3~a9-left-2">` +
 			`<a href="#L-a~20b/~c3~a9-left-2">2</a></th><td class="del">2</td><th scope="row" class="add"`,
-		`<tr data-path="a b/é" data-side="left" data-line="3"><th scope="row" class="del" id="L-a~20b/~c3~a9-left-3">` +
-			`<a href="#L-a~20b/~c3~a9-left-3" tabindex="-1">3</a></th><td class="del">3</td><td class="none"></td><td class="none"></td></tr>`,
+		`<tr data-path="a b/é" data-side="left" data-line="3">` +
+			`<th scope="row" class="del" id="L-a~20b/~c3~a9-left-3">` +
+			`<a href="#L-a~20b/~c3~a9-left-3" tabindex="-1">3</a></th>` +
+			`<td class="del">3</td><td class="none"></td><td class="none"></td></tr>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
@@ -274,9 +299,12 @@ func TestSyntax(t *testing.T) {
 	old := "func f() {\n\treturn \"a b\" // see 12\n}\n/* one\ntwo times 3 */\n"
 	r := newRepo(t, map[string]string{"f.go": old, "f.unknown": old, "f.py": "", "f.js": ""})
 	now := strings.NewReplacer("a b", "a c", "12", "13", "two", "three").Replace(old)
-	d := r.diff(map[string]string{"f.go": now, "f.unknown": now, "f.py": "x = 1 # func\n", "f.js": "a /* b */ / \"c\" / d\n"})
+	d := r.diff(map[string]string{
+		"f.go": now, "f.unknown": now, "f.py": "x = 1 # func\n", "f.js": "a /* b */ / \"c\" / d\n",
+	})
 	want := `<span class="key">func</span> f() {
-` + "\t" + `<span class="key">return</span> <span class="str">&#34;a </span><mark>c</mark><span class="str">&#34;</span> <span class="com">// see </span><mark>13</mark>
+` + "\t" + `<span class="key">return</span> <span class="str">&#34;a </span><mark>c</mark>` +
+		`<span class="str">&#34;</span> <span class="com">// see </span><mark>13</mark>
 }
 <span class="com">/* one</span>
 <mark>three</mark><span class="com"> times 3 */</span>
@@ -306,8 +334,10 @@ func TestSyntax(t *testing.T) {
 // TestHostileText checks that no text takes quadratic time: each would take minutes.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
-	for text, path := range map[string]string{"`${": "f.js", "r#\"": "f.rs", "/[": "f.js", "\"\\\"": "f.go", "x'x": "f.rs",
-		"/*": "f.go", "a b ": "f", "\u202e": "f", "\xff": "f"} {
+	for text, path := range map[string]string{
+		"`${": "f.js", "r#\"": "f.rs", "/[": "f.js", "\"\\\"": "f.go", "x'x": "f.rs",
+		"/*": "f.go", "a b ": "f", "\u202e": "f", "\xff": "f",
+	} {
 		line := strings.Repeat(text, 900/len(text))
 		d, err := parse(strings.NewReader("diff --git a/" + path + " b/" + path + "\n@@ -1,250 +1,250 @@\n" +
 			strings.Repeat("-"+line+"\n", 250) + strings.Repeat("+"+line+"x\n", 250)))
@@ -321,8 +351,10 @@ func TestHostileText(t *testing.T) {
 func TestOddPatches(t *testing.T) {
 	t.Parallel()
 	const head = "diff --git a/f b/f\n"
-	for _, patch := range []string{"x\n", head + "@@ -1 +1\n", head + "@@ -1 +1 @@\n-a\n", head + "@@ -1 +1 @@\n-a\nb\n+c\n",
-		head + "@@ x y z\n-a\n", "diff --git\n@@\n", head + "rename\n@@ - + @@\n"} {
+	for _, patch := range []string{
+		"x\n", head + "@@ -1 +1\n", head + "@@ -1 +1 @@\n-a\n", head + "@@ -1 +1 @@\n-a\nb\n+c\n",
+		head + "@@ x y z\n-a\n", "diff --git\n@@\n", head + "rename\n@@ - + @@\n",
+	} {
 		if d, err := parse(strings.NewReader(patch)); err == nil {
 			t.Errorf("%q: %+v", patch, d)
 		}
