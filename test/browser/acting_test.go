@@ -37,6 +37,8 @@ func TestRejectWithComment(t *testing.T) {
 	p.click(".sbs tr[data-path] th[id*='-right-'] a")
 	p.await(`document.activeElement.matches("#comments textarea")`)
 	p.typed("quote only what has a comma")
+	p.click(".sbs tr[data-path] th[id*='-left-'] a")
+	p.awaitText(" (old): ")
 	p.load("the result", func() { p.click("#review button[formaction$='/reject']") })
 	testkit.Holds(t, p.text(), "wfs reject", "quote only what has a comma")
 	testkit.Holds(t, r.OK("wfs", "log", "csv-export", "--events", "--json"), "quote only what has a comma", "csv.go:")

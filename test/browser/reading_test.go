@@ -92,6 +92,7 @@ case $WFS_ATTEMPT in 1) read -r line < ../first ;; *) read -r line < ../second ;
 	second()
 	p.await(`document.querySelector("h1").innerText.includes("waiting")`)
 	p.await(`document.querySelector("#act button")`)
+	p.await(`document.title.includes("waiting")`)
 	board.await(card("waiting"))
 	board.await(`document.activeElement.innerText === ` + quote(focused) +
 		` && document.querySelector(".here").contains(document.activeElement)`)
