@@ -80,6 +80,17 @@ func TestLiveMissesNothing(t *testing.T) {
 	p.await(`document.querySelector("#timeline").innerText.includes("the second one")`)
 }
 
+// TestLiveEnds ends wfs ui: the page that is still open says so.
+func TestLiveEnds(t *testing.T) {
+	t.Parallel()
+	u := serve(newShop(t))
+	p := u.open(t)
+	p.await(`document.querySelector("#state").innerText === "live"`)
+	p.expect("") // the browser reports what it cannot load
+	u.stop()
+	p.awaitText("not connected")
+}
+
 // TestSendsByKey sends a form with Ctrl-Enter, unless it has more than one button: to approve is a choice.
 func TestSendsByKey(t *testing.T) {
 	t.Parallel()

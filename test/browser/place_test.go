@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -104,6 +105,7 @@ type ui struct {
 	addresses chan string // each opens the page once
 	origin    string
 	root      string // address of the board
+	stop      func() // ends wfs ui, as Ctrl-C does
 }
 
 var printedAddress = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/\S*token=\w+`)
@@ -130,10 +132,13 @@ func serve(r *testkit.Repo, args ...string) *ui {
 	ended := make(chan struct{})
 	go u.read(out, io.Discard)
 	go func() { u.read(errs, &said); close(ended) }()
-	t.Cleanup(func() {
+	u.stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(syscall.SIGINT)
 		<-ended
 		_ = cmd.Wait()
+	})
+	t.Cleanup(func() {
+		u.stop()
 		if t.Failed() {
 			t.Logf("wfs ui said: %s", said.String())
 		}
