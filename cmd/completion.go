@@ -33,7 +33,7 @@ To have it in every new shell:
   zsh         wfs completion zsh > "${fpath[1]}/_wfs"
               (compinit must be loaded: autoload -U compinit; compinit, in ~/.zshrc)
   fish        wfs completion fish > ~/.config/fish/completions/wfs.fish`,
-		Example: "  source <(wfs completion bash)\n  wfs completion fish > ~/.config/fish/completions/wfs.fish",
+		Example: "  wfs completion bash\n  wfs completion fish > ~/.config/fish/completions/wfs.fish",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 && slices.Contains(shells, args[0]) {
 				return nil
