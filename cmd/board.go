@@ -26,6 +26,7 @@ const boardHelp = `Every line is a session. A star marks the one that is checked
 
   j k, arrows   select another session (g and G: the first, the last)
   Enter         watch its run; q comes back, and the run continues
+  r             run it in the background: wfs run
   s             where it stands, and what to type next: wfs status
   d             what it changed: wfs diff
   n             a message for its next attempt, or an answer: wfs note

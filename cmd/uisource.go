@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wfs-dev/wfs/cmd/internal/board"
 	"github.com/wfs-dev/wfs/cmd/internal/page"
 	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/cmd/internal/sidebyside"
@@ -386,7 +387,7 @@ func (u *uiSource) Diff(ctx context.Context, r page.Repo, id session.ID, from, t
 		}
 		ends[i] = s.At(n).Code
 	}
-	d.Waits = page.Asks(s.Status, s.Waiting) && !d.State.Driven && !d.State.Away && d.To == strconv.Itoa(s.Current)
+	d.Waits = board.Decides(s.Status, s.Waiting) && !d.State.Driven && !d.State.Away && d.To == strconv.Itoa(s.Current)
 	command := "wfs diff " + string(id)
 	if d.From != "base" {
 		command = fmt.Sprintf("wfs diff %s@%s %[1]s@%[3]s", id, d.From, d.To)

@@ -58,9 +58,9 @@ func TestBoard(t *testing.T) {
 
 	// keys: text, question, command, and what it printed
 	s.types("a")
-	s.sees("approve asks@0? [y/N]")
-	s.types("n")
-	s.sees("S stop")
+	s.sees("asks waits for no yes or no")
+	s.types("q")
+	s.sees("r run")
 	s.types("nsemic\x7fcolons\r")
 	s.sees("$ wfs note asks -m semicolons", "noted for the next attempt of asks")
 	s.types("q")

@@ -53,6 +53,11 @@ func GroupOf(status session.Status, wait *session.Waiting, runs bool) Group {
 	return NeedsYou // it cannot be read
 }
 
+// Decides reports whether a session waits for a yes or no.
+func Decides(status session.Status, w *session.Waiting) bool {
+	return status == session.StatusWaiting && w != nil && w.Reason != session.WaitLimit && (w.Approve || w.Agree)
+}
+
 // Row is one session.
 type Row struct {
 	ID         session.ID
@@ -65,6 +70,8 @@ type Row struct {
 	Updated    time.Time
 	Checkpoint int      // the current one, -1 if it was not read
 	Here       bool     // it is checked out in this work tree
+	Runs       bool     // a run is in progress
+	Decide     bool     // it can be approved and rejected
 	About      []string // further lines about it: the goal, questions, evidence
 }
 
@@ -199,10 +206,18 @@ func (b *Board) list(key string) Do {
 	if at < 0 {
 		return Do{}
 	}
-	id := string(b.selected)
+	id, row := string(b.selected), &b.rows[at]
 	seen := id
-	if n := b.rows[at].Checkpoint; n >= 0 { // the answer is about what the row shows
-		seen = fmt.Sprintf("%s@%d", id, n)
+	if row.Checkpoint >= 0 { // the answer is about what the row shows
+		seen = fmt.Sprintf("%s@%d", id, row.Checkpoint)
+	}
+	switch {
+	case (key == "a" || key == "x") && !row.Decide:
+		b.Show(id, id+" waits for no yes or no. s shows where it stands, n leaves a note or answers a question.", false)
+		return Do{}
+	case key == "S" && !row.Runs, key == "r" && row.Runs:
+		b.Show(id, map[string]string{"S": "no run of " + id + " is in progress", "r": id + " is running"}[key], false)
+		return Do{}
 	}
 	switch key {
 	case "enter":
@@ -211,6 +226,8 @@ func (b *Board) list(key string) Do {
 		return Do{Args: []string{"status", id}}
 	case "d":
 		return Do{Args: []string{"diff", id}}
+	case "r":
+		return Do{Args: []string{"run", "--detach", id}}
 	case "n":
 		b.mode, b.ask, b.args = writing, "note for "+id, []string{"note", id, "-m"}
 	case "x":

@@ -18,8 +18,9 @@ func sample() *Board {
 	b.Set([]Row{
 		{ID: "done", Group: Done, Status: session.StatusFinished, At: "2/2", Now: "on done", Updated: now.Add(-50 * time.Hour)},
 		{ID: "run", Group: Running, Status: session.StatusRunning, At: "GREEN 1/2", Attempt: 3, Now: "claude runs go test", Cost: "$1.20",
-			Updated: now.Add(-5 * time.Second), Here: true},
-		{ID: "ask", Group: NeedsYou, Status: session.StatusWaiting, At: "PLAN", Now: "tabs\x1b[2J or 日本語?", Updated: now, About: []string{"goal"}},
+			Updated: now.Add(-5 * time.Second), Here: true, Runs: true},
+		{ID: "ask", Group: NeedsYou, Status: session.StatusWaiting, At: "PLAN", Now: "tabs\x1b[2J or 日本語?", Updated: now, About: []string{"goal"},
+			Decide: true},
 	})
 	return b
 }
@@ -47,7 +48,7 @@ DONE
 ──────────────────────────────────────────────────────────────────────────────
 goal
 
-Enter watch  s status  d diff  n note  a approve  x reject  S stop  ? help  q`
+Enter watch  s status  d diff  n note  r run  a approve  x reject  ? help  q`
 	if got := text(b, 78, 13); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -109,6 +110,11 @@ func TestKeys(t *testing.T) {
 		{"\x1b[B\x1b[A\x1bOB\r", "watch run"},
 		{"s", "[status ask]"},
 		{"d", "[diff ask]"},
+		{"r", "[run --detach ask]"},
+		{"jr", ""},
+		{"Sy", ""},
+		{"jay", ""},
+		{"jxno\r", ""},
 		{"a", ""},
 		{"an", ""},
 		{"ay", "[approve ask@0]"},

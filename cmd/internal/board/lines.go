@@ -11,12 +11,29 @@ import (
 
 // The last line of the screen names the keys; if they do not fit, only ? and q.
 const (
-	listKeys  = "Enter watch  s status  d diff  n note  a approve  x reject  S stop  ? help  q"
 	fewKeys   = "Enter watch  ? help  q quit"
 	pageKeys  = "j k Space scroll   q back"
 	writeKeys = "Enter sends   Esc cancels"
 	askKeys   = "y yes   any other key no"
 )
+
+// listKeys names the keys that make sense for the selected session.
+func (b *Board) listKeys() string {
+	var row Row
+	if at := b.at(); at >= 0 {
+		row = b.rows[at]
+	}
+	keys := "Enter watch  s status  d diff  n note"
+	if row.Runs {
+		keys += "  S stop"
+	} else {
+		keys += "  r run"
+	}
+	if row.Decide {
+		keys += "  a approve  x reject"
+	}
+	return keys + "  ? help  q"
+}
 
 // Lines draws the board for a terminal of a given size.
 func (b *Board) Lines(columns, rows int, now time.Time) []present.Styled {
@@ -26,7 +43,7 @@ func (b *Board) Lines(columns, rows int, now time.Time) []present.Styled {
 	if b.mode == paging {
 		return b.pageLines(columns, rows)
 	}
-	keys := listKeys
+	keys := b.listKeys()
 	if safetext.Width(keys) > columns {
 		keys = fewKeys
 	}

@@ -233,11 +233,6 @@ func says(r agents.Record) string {
 	return present.AgentText(r.Event, true)
 }
 
-// Asks reports whether a session waits for a yes or no.
-func Asks(status session.Status, w *session.Waiting) bool {
-	return status == session.StatusWaiting && w != nil && w.Reason != session.WaitLimit && (w.Approve || w.Agree)
-}
-
 // can reports what a person can do with a session now.
 func can(r *Row, what string) bool {
 	running, open := runs(r), !r.Status.Final() && r.Status != present.Unreadable
@@ -245,9 +240,9 @@ func can(r *Row, what string) bool {
 	stopped := slices.ContainsFunc(r.Ways, func(w present.Way) bool { return strings.Contains(w.Command, "--reset-breaker") })
 	switch what {
 	case "approve":
-		return !running && (Asks(r.Status, r.Waiting) || r.Status == session.StatusBlocked)
+		return !running && (board.Decides(r.Status, r.Waiting) || r.Status == session.StatusBlocked)
 	case "answer":
-		return asks && !Asks(r.Status, r.Waiting)
+		return asks && !board.Decides(r.Status, r.Waiting)
 	case "stop":
 		return running
 	case "run":
