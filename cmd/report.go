@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -92,6 +93,7 @@ func (a *reportVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	r.Redact(a.Redact)
 	if file == "" && a.json {
 		return a.answer(r)
 	}
@@ -258,15 +260,24 @@ func (a *reportVerb) input(ctx context.Context, id session.ID, alone bool) (in r
 func (a *reportVerb) changes(ctx context.Context, in *report.Input, from, to session.Commit) error {
 	if a.format == formatMarkdown {
 		patch := &beginning{most: report.MostDiff + 1}
-		err := a.Repo.DiffTo(ctx, string(from), string(to), object.DiffOptions{}, patch)
+		safe := a.Redactor().Patch(patch)
+		err := errors.Join(a.Repo.DiffTo(ctx, string(from), string(to), object.DiffOptions{}, safe), safe.Close())
 		in.Diff = patch.String()
 		return err
 	}
-	d, err := sidebyside.Read(ctx, a.Repo.Objects, string(from), string(to), aroundChanges, "wfs diff "+string(in.Story.ID))
+	d, err := sidebyside.Read(ctx, safePatches{a.app}, string(from), string(to), aroundChanges, "wfs diff "+string(in.Story.ID))
 	if err == nil {
 		in.Beside, err = d.HTML()
 	}
 	return err
+}
+
+// safePatches writes patches without secrets.
+type safePatches struct{ *app }
+
+func (p safePatches) Patch(ctx context.Context, from, to string, around int, w io.Writer) error {
+	safe := p.Redactor().Patch(w)
+	return errors.Join(p.Repo.Objects.Patch(ctx, from, to, around, safe), safe.Close())
 }
 
 // beginning keeps the first bytes that are written to it.

@@ -89,6 +89,32 @@ func (s *Stream) piece() error {
 	return err
 }
 
+// Patch returns a Stream for the output of git diff: each line keeps its sign, and remains a line. The text of a private
+// key is removed line by line.
+func (r *Redactor) Patch(w io.Writer) io.WriteCloser { return &patch{Stream: r.Stream(w)} }
+
+type patch struct {
+	*Stream
+	inside bool // the last piece ended inside a line
+}
+
+func (p *patch) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		text := line
+		if !p.inside && line[0] != '\n' { // the Stream holds nothing back here
+			if _, err := p.w.Write(line[:1]); err != nil {
+				return 0, err
+			}
+			text = line[1:]
+		}
+		if _, err := p.Stream.Write(text); err != nil {
+			return 0, err
+		}
+		p.inside = !bytes.HasSuffix(line, []byte("\n"))
+	}
+	return len(b), nil
+}
+
 // Reader returns a reader that reads from `from`, and removes secrets from what it reads.
 func (r *Redactor) Reader(from io.Reader) io.Reader {
 	read := &reader{from: from}

@@ -62,8 +62,7 @@ type Session struct {
 
 	diff   string
 	beside template.HTML
-	tries  map[int64]*try
-	counts []stats.Stat
+	Counts []stats.Stat `json:"-"`
 }
 
 // Asked is something that was asked for: an item of the checklist, or the goal of a session that has none.
@@ -82,12 +81,6 @@ type Asked struct {
 type Experiment struct {
 	views.Place
 	session.Experiment
-}
-
-// try is what the views leave out of an attempt.
-type try struct {
-	tests        session.Counts
-	reason, note string
 }
 
 // Input is what a report needs to know of one session.
@@ -131,7 +124,7 @@ func Of(in Input) Session {
 	facts := views.Facts(s, in.Events)
 	r := Session{Session: in.Story, Stands: in.Closing.Head.String(), Says: in.Closing.Rows, Tampered: s.TamperedOn(),
 		Metrics: views.Measure(facts), Errors: views.Errors(facts), Timeline: views.Timeline(facts),
-		diff: in.Diff, beside: in.Beside, tries: map[int64]*try{}, counts: stats.Of(in.Events)}
+		diff: in.Diff, beside: in.Beside, Counts: stats.Of(in.Events)}
 	r.Tools, r.Patterns = views.UseOfTools(r.Metrics.Attempts), views.Patterns(r.Metrics.Attempts)
 	r.Shares = r.Metrics.Shares()
 	if len(in.Lines) > 0 {
@@ -150,26 +143,16 @@ func Of(in Input) Session {
 
 // read collects from the events what the views leave out.
 func (r *Session) read(facts []views.Fact) {
-	at := &try{}
 	for _, f := range facts {
 		switch b := f.Body.(type) {
-		case session.AttemptStarted:
-			at = &try{}
-			r.tries[f.Seq] = at
 		case session.RunEnded:
-			at.note = cmp.Or(b.Note, b.Ask)
-			if b.Review != nil {
-				r.Review = b.Review
-			}
+			r.Review = cmp.Or(b.Review, r.Review)
 		case session.Judged:
-			at.tests = session.CountsOf(b.Gates)
 			for _, x := range b.Experiments {
 				if !f.Left && f.Checkpoint != nil && b.Verdict == session.Pass {
 					r.Experiments = append(r.Experiments, Experiment{f.Place, x})
 				}
 			}
-		case session.Decided:
-			at.reason = b.Reason
 		}
 	}
 }
@@ -210,7 +193,7 @@ func (r *Session) asked(lines [][]session.FileLines) {
 func (r *Report) Add(s Session) {
 	r.Sessions = append(r.Sessions, s)
 	var seen []int
-	for _, x := range s.counts {
+	for _, x := range s.Counts {
 		i := slices.IndexFunc(r.Agents, func(a Agent) bool { return a.Agent == x.Agent && a.Model == x.Model })
 		if i < 0 {
 			i, r.Agents = len(r.Agents), append(r.Agents, Agent{Agent: x.Agent, Model: x.Model})

@@ -55,13 +55,12 @@ func (x *Session) testsPlot() svg.Plot {
 	passing, failing := svg.Series{Name: "passing"}, svg.Series{Name: "failing"}
 	p := svg.Plot{Title: "Tests by attempt", Unit: "tests", X: "checkpoint"}
 	for _, a := range x.Metrics.Attempts {
-		t := x.tries[a.Seq]
-		if t == nil || t.tests.Total() == 0 {
+		if a.Tests.Total() == 0 {
 			continue
 		}
 		p.Labels = append(p.Labels, at(a.Place).Words)
-		passing.Values = append(passing.Values, float64(t.tests.Passed))
-		failing.Values = append(failing.Values, float64(t.tests.Failed+t.tests.Errors))
+		passing.Values = append(passing.Values, float64(a.Tests.Passed))
+		failing.Values = append(failing.Values, float64(a.Tests.Failed+a.Tests.Errors))
 	}
 	if len(p.Labels) > 1 {
 		p.Series = []svg.Series{passing, failing}

@@ -39,7 +39,7 @@ func (r *Report) blocks(drawn bool) []Block {
 		}
 		d.left(len(r.Sessions)-mostParts, "more sessions", "wfs report SESSION")
 	}
-	d.say(muted(fmt.Sprintf("Written by wfs report (wfs %s), %s.", r.WFS, when(r.At))))
+	d.say(muted(fmt.Sprintf("Written by wfs report (wfs %s), %s. Secrets that wfs recognises are redacted.", r.WFS, when(r.At))))
 	return d.blocks
 }
 
@@ -170,7 +170,7 @@ func (d *document) overview(x *Session) {
 
 // agents names the agents that worked, with their models.
 func agents(x *Session) (names []string) {
-	for _, c := range x.counts {
+	for _, c := range x.Counts {
 		if name := strings.TrimSpace(c.Agent + " " + c.Model); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -421,7 +421,7 @@ func (x *Session) entry(v *views.Visit, e *views.Entry) Row {
 	r := Row{}
 	var who, what, used Line
 	if a := e.Attempt; a != nil {
-		who, what = line(strings.TrimSpace(a.Agent+" "+a.Model)), x.attempt(a)
+		who, what = line(strings.TrimSpace(a.Agent+" "+a.Model)), attempt(a)
 		if where += fmt.Sprintf(", attempt %d", a.Place.Attempt); a.Verdict != "" {
 			r.Class = string(a.Verdict)
 		}
@@ -441,8 +441,7 @@ func (x *Session) entry(v *views.Visit, e *views.Entry) Row {
 }
 
 // attempt describes an attempt: the verdict, whether the agent's claim was true, the tests, what the agent said.
-func (x *Session) attempt(a *views.Attempt) (l Line) {
-	t := x.tries[a.Seq]
+func attempt(a *views.Attempt) (l Line) {
 	switch {
 	case a.Verdict != "":
 		l = line(badge(string(a.Verdict)), " ")
@@ -451,11 +450,9 @@ func (x *Session) attempt(a *views.Attempt) (l Line) {
 	default:
 		l = line("not judged ")
 	}
-	if t != nil && t.reason != "" {
-		l = line(l, safetext.Line(t.reason, 600))
-	}
-	if t != nil && t.tests.Total() > 0 {
-		l = line(l, muted(fmt.Sprintf(" %d passed, %d failed.", t.tests.Passed, t.tests.Failed+t.tests.Errors)))
+	l = line(l, safetext.Line(a.Reason, 600))
+	if t := a.Tests; t.Total() > 0 {
+		l = line(l, muted(fmt.Sprintf(" %d passed, %d failed.", t.Passed, t.Failed+t.Errors)))
 	}
 	switch {
 	case a.Refuted:
@@ -463,8 +460,8 @@ func (x *Session) attempt(a *views.Attempt) (l Line) {
 	case a.Claimed && a.Verdict == session.Pass:
 		l = line(l, muted(fmt.Sprintf(" %s said it is done; that was true.", a.Agent)))
 	}
-	if t != nil && t.note != "" {
-		l = line(l, muted(" “"+safetext.Line(t.note, 300)+"”"))
+	if a.Note != "" {
+		l = line(l, muted(" “"+safetext.Line(a.Note, 300)+"”"))
 	}
 	return l
 }

@@ -71,11 +71,16 @@ type Line struct {
 	marks  []span // changed words
 }
 
+// Patches writes the difference between two commits or trees as object.History does.
+type Patches interface {
+	Patch(ctx context.Context, from, to string, around int, w io.Writer) error
+}
+
 // Read compares two commits or trees. `around` is the number of unchanged lines around each change; `command` is what
 // a person can type to see the whole difference.
-func Read(ctx context.Context, objects *object.Store, from, to string, around int, command string) (*Diff, error) {
+func Read(ctx context.Context, patches Patches, from, to string, around int, command string) (*Diff, error) {
 	in, out := io.Pipe()
-	go func() { out.CloseWithError(objects.Patch(ctx, from, to, around, out)) }()
+	go func() { out.CloseWithError(patches.Patch(ctx, from, to, around, out)) }()
 	defer in.Close()
 	d, err := parse(in)
 	d.Command = command

@@ -25,9 +25,11 @@ type Attempt struct {
 	Used       cost.Usage      `json:"used,omitzero"` // of the run; its `millis` are those of the run
 	Tools      int             `json:"tools,omitempty"`
 	Gates      []Gate          `json:"gates,omitempty"`
+	Reason     string          `json:"reason,omitempty"` // of the verdict
+	Tests      session.Counts  `json:"tests,omitzero"`   // results in all gates
+	Note       string          `json:"note,omitempty"`   // what the agent said, or asked
 	denied     []string
 	class      session.Class
-	Reason     string `json:"reason,omitempty"` // of the verdict
 	ended      string // how a run ended that failed
 	toolUse    []session.ToolUse
 }
@@ -66,7 +68,7 @@ func Attempts(facts []Fact) []Attempt {
 		case session.Judged:
 			a.judged(&b.Judgement)
 		case session.Decided:
-			a.Verdict, a.Refuted = b.Verdict, b.Refuted
+			a.Verdict, a.Refuted, a.Reason = b.Verdict, b.Refuted, b.Reason
 		case session.Checkpointed:
 			a = nil
 		}
@@ -76,6 +78,7 @@ func Attempts(facts []Fact) []Attempt {
 
 func (a *Attempt) ran(r *session.RunResult) {
 	a.Agent, a.Model, a.Outcome, a.Claimed = cmp.Or(r.Agent, a.Agent), r.Model, r.Outcome, r.Done
+	a.Note = cmp.Or(r.Note, r.Ask)
 	if a.RunMillis += max(0, r.Millis); troubled(*r) {
 		a.ended = decide.Ended(*r)
 	}
@@ -84,7 +87,7 @@ func (a *Attempt) ran(r *session.RunResult) {
 }
 
 func (a *Attempt) judged(j *session.Judgement) {
-	a.Gates, a.class, a.Reason = nil, j.Class, j.Reason
+	a.Gates, a.class, a.Reason, a.Tests = nil, j.Class, j.Reason, session.CountsOf(j.Gates)
 	for i, g := range j.Gates {
 		millis := g.Millis
 		if g.Cached {
