@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/engine/decide"
 	"github.com/wfs-dev/wfs/session"
 	"github.com/wfs-dev/wfs/session/cost"
@@ -44,6 +45,14 @@ type Gate struct {
 	Millis  int64              `json:"millis"`
 	Numbers map[string]float64 `json:"numbers,omitempty"`
 	result  *session.GateResult
+}
+
+// Says describes the result in words, such as "12 passed, 1 failed (as intended)".
+func (g Gate) Says() string {
+	if g.result == nil {
+		return string(g.Verdict)
+	}
+	return present.GateSays(*g.result).String()
 }
 
 // Attempts returns all attempts of agents, oldest first. A person's answers are not among them.

@@ -34,7 +34,13 @@ func Timeline(facts []Fact) []Visit {
 			continue
 		}
 		if by, what, why := decision(f); what != "" {
-			entries = append(entries, Entry{Place: f.Place, Decision: &Decision{f.Place, by, what, why}})
+			at := f.Place
+			switch f.Body.(type) {
+			case session.Created, session.Decided: // these make a checkpoint
+			default:
+				at.Checkpoint = nil
+			}
+			entries = append(entries, Entry{Place: at, Decision: &Decision{at, by, what, why}})
 		}
 	}
 	slices.SortStableFunc(entries, func(x, y Entry) int { return cmp.Compare(x.Seq, y.Seq) })
