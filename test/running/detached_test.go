@@ -2,6 +2,7 @@ package running
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -324,5 +325,27 @@ func TestStoppedMeanwhile(t *testing.T) {
 	p.write("../home/end", "")
 	if out, exit := r.wait(); exit != 0 || strings.Contains(out, "no activity for") {
 		t.Errorf("exit %d: %s", exit, out)
+	}
+}
+
+// TestStartsAtOnce starts many sessions at the same moment: none meets the process of another one.
+func TestStartsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.agent("echo work > work.txt\n")
+	var all []*running
+	for i := range 12 {
+		all = append(all, p.start("wfs", "start", fmt.Sprint("goal ", i), "--worktree", "--detach"))
+	}
+	for _, r := range all {
+		if out, exit := r.wait(); exit != 0 {
+			t.Errorf("exit %d: %s", exit, out)
+		}
+	}
+	for i := range 12 {
+		_, _ = p.try("wfs", "watch", fmt.Sprint("goal-", i)) // until its run has ended
+	}
+	if list := p.ok("wfs", "list"); strings.Count(list, "completed") != 12 {
+		t.Errorf("12 sessions, and\n%s", list)
 	}
 }

@@ -37,7 +37,7 @@ func (t *Trees) Sweep(ctx context.Context, command string) {
 			continue // another process is making or removing it
 		}
 		if err == nil {
-			err = t.settle(context.WithoutCancel(ctx), m, who)
+			err = t.settle(context.WithoutCancel(ctx), m.Session, who)
 			l.Release()
 		}
 		if err != nil {
@@ -46,7 +46,13 @@ func (t *Trees) Sweep(ctx context.Context, command string) {
 	}
 }
 
-func (t *Trees) settle(ctx context.Context, m registry.HalfMade, who registry.Holder) error {
+func (t *Trees) settle(ctx context.Context, id session.ID, who registry.Holder) error {
+	list, err := t.Clone.HalfMade()
+	i := slices.IndexFunc(list, func(m registry.HalfMade) bool { return m.Session == id })
+	if err != nil || i < 0 { // the process that was making it has finished, and wants to lock the session again
+		return err
+	}
+	m := list[i]
 	if err := t.Repo.AwaitFilled(ctx, m.Name); err != nil {
 		return err
 	}

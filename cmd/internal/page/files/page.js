@@ -20,6 +20,7 @@ async function refresh() {
     for (const part of document.querySelectorAll("[data-live]")) {
       const now = fresh.getElementById(part.id);
       if (!now || part.innerHTML === now.innerHTML || part.contains(document.activeElement) && typing(document.activeElement)) continue;
+      if (part.matches(":active")) continue; // a button that is pressed must be there when it is released
       if ([...part.querySelectorAll("textarea, input[type=checkbox]")].some((t) => t.type === "checkbox" ? t.checked : t.value)) continue;
       const open = [...part.querySelectorAll("details")].map((d) => d.open);
       part.innerHTML = now.innerHTML;
