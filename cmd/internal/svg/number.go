@@ -19,13 +19,16 @@ const minute, hour, day = 60, 3600, 86400
 // most is the largest number that is drawn. No session costs or counts more; a larger number is a mistake.
 const most = 1e15
 
-// sane returns a number, or NaN for one that cannot be drawn.
-func sane(v float64) float64 {
-	if math.Abs(v) <= most {
-		return v
+// noun returns what an axis needs as its name. Money and time need none: each tick has its unit.
+func (u Unit) noun() string {
+	if u == Seconds || u == Dollars {
+		return ""
 	}
-	return math.NaN()
+	return string(u)
 }
+
+// amount writes a number with its unit.
+func (u Unit) amount(v float64) string { return strings.TrimSpace(u.text(v) + " " + u.noun()) }
 
 // step returns the distance between ticks: the smallest that a person would choose and that is at least `least`.
 func (u Unit) step(least float64) float64 {
@@ -53,8 +56,9 @@ type scale struct {
 	unit            Unit
 }
 
-// axis returns the scale of an axis for values between low and high.
-func (u Unit) axis(low, high float64, whole bool) scale {
+// axis returns the scale of an axis for values between low and high. Things have no ticks between whole numbers.
+func (u Unit) axis(low, high float64) scale {
+	whole := u.noun() != ""
 	if low > 0 && low <= 0.6*high { // only a difference that is small would not be seen from zero
 		low = 0
 	}
@@ -76,7 +80,7 @@ func (u Unit) axis(low, high float64, whole bool) scale {
 
 // ticks returns the positions of the ticks.
 func (s scale) ticks() (list []float64) {
-	for i := 0; i <= min(20, int(math.Round((s.high-s.low)/s.step))); i++ {
+	for i := range int(math.Round((s.high-s.low)/s.step)) + 1 {
 		list = append(list, s.low+float64(i)*s.step)
 	}
 	return list
@@ -130,11 +134,11 @@ func (u Unit) write(v, exact float64) string {
 		}
 		v, exact, suffix = v/1000, exact/1000, s
 	}
-	least := 0
-	if u == Dollars && suffix == "" && exact < 1 {
-		least = 2
+	text := decimal(v, 1e9)
+	if _, cents, _ := strings.Cut(text, "."); u == Dollars && suffix == "" && exact < 1 && len(cents) < 2 {
+		text = strconv.FormatFloat(v, 'f', 2, 64)
 	}
-	return sign + decimal(v, exact, least) + suffix
+	return sign + text + suffix
 }
 
 // duration writes seconds that are a multiple of `exact`: 0.4 s, 30 s, 2 min 10 s, 1 h 5 min.
@@ -145,22 +149,17 @@ func duration(v, exact float64) string {
 		name    string
 	}{{day, " d"}, {hour, " h"}, {minute, " min"}} {
 		if n := math.Floor(v/u.seconds + 1e-9); n > 0 {
-			parts = append(parts, number(n)+u.name)
+			parts = append(parts, decimal(n, 1)+u.name)
 			v = max(0, v-n*u.seconds)
 		}
 	}
 	if v > exact/2 || len(parts) == 0 {
-		parts = append(parts, decimal(v, exact, 0)+" s")
+		parts = append(parts, decimal(v, 1e9)+" s")
 	}
 	return strings.Join(parts, " ")
 }
 
-// decimal writes a number with as many digits after the point as `exact` has, without zeros at the end beyond `least`.
-func decimal(v, exact float64, least int) string {
-	digits := min(9, max(0, int(math.Ceil(-math.Log10(exact)-1e-9))))
-	text := strconv.FormatFloat(v, 'f', max(digits, least), 64)
-	for digits > least && strings.HasSuffix(text, "0") {
-		text, digits = text[:len(text)-1], digits-1
-	}
-	return strings.TrimSuffix(text, ".")
+// decimal writes a number rounded to a part of one (10: tenths), without zeros at the end.
+func decimal(v, part float64) string {
+	return strconv.FormatFloat(math.Round(v*part)/part+0, 'f', -1, 64)
 }

@@ -8,8 +8,6 @@ package svg
 import (
 	"fmt"
 	"html/template"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/wfs-dev/wfs/internal/safetext"
@@ -20,7 +18,7 @@ const width = 360
 
 // colours have a contrast of at least 3 to white and to nearly black. So they differ little in brightness: markers,
 // dashes and patterns tell the series apart as well.
-var colours = []string{"#2f7ed8", "#d9691e", "#12906a", "#a35fc7", "#8a7a1a", "#c8436b", "#5f7f95", "#808080"}
+var colours = []string{"#2f7ed8", "#d9691e", "#12906a", "#a35fc7"}
 
 // canvas collects a drawing. All its text goes through clean.
 type canvas struct{ strings.Builder }
@@ -29,7 +27,7 @@ type canvas struct{ strings.Builder }
 func (c *canvas) add(format string, args ...any) {
 	for i, a := range args {
 		if f, ok := a.(float64); ok {
-			args[i] = number(f)
+			args[i] = decimal(f, 10) // a coordinate
 		}
 	}
 	fmt.Fprintf(c, format, args...)
@@ -58,7 +56,8 @@ func (c *canvas) title(text string) { c.add("<title>%s</title>", clean(text)) }
 
 // open begins the group of a colour.
 func (c *canvas) open(i int) {
-	c.add(`<g class="c%d" color="%s">`, i%len(colours), colours[i%len(colours)])
+	i %= len(colours)
+	c.add(`<g class="c%d" color="%s">`, i, colours[i])
 }
 
 // picture returns the drawing as an image with its text alternative.
@@ -85,7 +84,7 @@ const muted = ` font-size="11" opacity=".75"`
 // XML.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r >= 0xfffe && r&0xfffe == 0xfffe {
+		if r == 0xfffe || r == 0xffff {
 			return -1
 		}
 		return r
@@ -96,20 +95,20 @@ func clean(s string) string {
 // short returns a text that is at most as wide as given, in the usual size.
 func short(s string, most float64) string {
 	s = safetext.Line(s, 0)
-	if wide(s, 12) <= most {
+	if wide(s) <= most {
 		return s
 	}
-	w := wide("…", 12)
+	w := wide("…")
 	for i, r := range s {
-		if w += wide(string(r), 12); w > most {
+		if w += wide(string(r)); w > most {
 			return strings.TrimRight(s[:i], " ") + "…"
 		}
 	}
 	return s
 }
 
-// wide estimates the width of a text in a size. Fonts differ, so it is the width in a wide one.
-func wide(s string, size float64) float64 {
+// wide estimates the width of a text. Fonts differ, so it is the width in a wide one.
+func wide(s string) float64 {
 	w := 0.0
 	for _, r := range s {
 		switch {
@@ -125,31 +124,25 @@ func wide(s string, size float64) float64 {
 			w += 0.63
 		}
 	}
-	return w * size
+	return w * 12
 }
 
-// number writes a coordinate with at most one digit after the point.
-func number(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10+0, 'f', -1, 64) }
-
-// swatch draws the sample of a series at a place.
-type swatch func(c *canvas, i int, x, y float64)
-
-// legend writes names with their samples in as many lines as they need, and returns its height. A single name needs no
-// legend.
-func (c *canvas) legend(names []string, draw swatch) float64 {
-	if len(names) < 2 {
+// legend writes the names of series with samples, which `draw` draws at a place, in as many lines as they need. It
+// returns its height: a single series needs no legend.
+func (c *canvas) legend(list []Series, draw func(i int, x, y float64)) float64 {
+	if len(list) < 2 {
 		return 0
 	}
 	x, y := 0.0, 10.0
-	for i, full := range names {
-		w := 24 + wide(short(full, 200), 12) + 12
+	for i, s := range list {
+		w := 24 + wide(short(s.Name, 200)) + 12
 		if x > 0 && x+w > width {
 			x, y = 0, y+18
 		}
 		c.open(i)
-		draw(c, i, x, y)
+		draw(i, x, y)
 		c.add("</g>")
-		c.text(x+24, y+4, "start", "", full, 200)
+		c.text(x+24, y+4, "start", "", s.Name, 200)
 		x += w
 	}
 	return y + 16

@@ -71,7 +71,7 @@ func Workflow(w *workflows.Workflow, here session.PhaseName) template.HTML {
 		case ahead[i].lane > 0:
 			x, y, to := g.left-14-lane*float64(ahead[i].lane-1), g.middle(a.from)+8, g.middle(a.to)-8
 			g.bend("forward", g.x(a.from), y, x, g.x(a.to), to, ahead[i].joins)
-			turn := fmt.Sprintf(` transform="rotate(-90 %s %s)"`, number(x-5), number((y+to)/2))
+			turn := fmt.Sprintf(` transform="rotate(-90 %s %s)"`, decimal(x-5, 10), decimal((y+to)/2, 10))
 			g.text(x-5, (y+to)/2, "middle", turn+muted, a.label, 120)
 		case back[i].lane > 0:
 			x, y, below := g.x(a.from)+boxWide, g.middle(a.from)+15, 11.0
@@ -325,15 +325,15 @@ func (g *graph) sentence(here session.PhaseName) string {
 	at := ""
 	for i, r := range g.rows {
 		if r.name == here {
-			at = fmt.Sprintf(" The session is at %s.", name(string(r.name)))
+			at = fmt.Sprintf(" The session is at %s.", r.name)
 		}
 		if r.phase == nil {
 			continue
 		}
-		text := fmt.Sprintf("%s (%s)", name(string(r.name)), name(worker(r.phase)))
+		text := fmt.Sprintf("%s (%s)", r.name, worker(r.phase))
 		for _, a := range g.arrows {
 			if a.from == i {
-				text += fmt.Sprintf(", %s: %s", a.label, name(string(g.rows[a.to].name)))
+				text += fmt.Sprintf(", %s: %s", a.label, g.rows[a.to].name)
 			}
 		}
 		phases = append(phases, text)
