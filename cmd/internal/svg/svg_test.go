@@ -362,19 +362,20 @@ func TestLanes(t *testing.T) {
 	for i := range 300 {
 		w := generated(1 + i%12)
 		elements(t, Workflow(w, "p0"))
-		g := &graph{rows: rows(w)}
-		g.arrows = g.arrowsOf(w)
-		for _, in := range []func(arrow) bool{g.ahead, g.back} {
-			seats, n := g.lanes(in)
-			for k, a := range g.arrows {
-				if (seats[k].lane > 0) != in(a) || seats[k].lane > n {
-					t.Fatalf("%v of %d for %v", seats[k], n, a)
-				}
-				for l, b := range g.arrows[:k] {
-					if seats[k].lane > 0 && seats[k].lane == seats[l].lane && a.to != b.to &&
-						min(a.from, a.to) <= max(b.from, b.to) && min(b.from, b.to) <= max(a.from, a.to) {
-						t.Fatalf("%v meets %v", a, b)
-					}
+		g := &graph{rows: rowsOf(w)}
+		g.connect(w)
+		n := map[float64]int{ahead: g.lanes(ahead), back: g.lanes(back)}
+		for k, a := range g.arrows {
+			if (a.lane > 0) != (a.side != 0) || a.lane > n[a.side] {
+				t.Fatalf("%v has none of %v lanes", a, n)
+			}
+			if a.side == 0 && a.to < a.from {
+				t.Fatalf("%v has no lane", a)
+			}
+			for _, b := range g.arrows[:k] {
+				if a.lane > 0 && a.lane == b.lane && a.side == b.side && a.to != b.to &&
+					min(a.from, a.to) <= max(b.from, b.to) && min(b.from, b.to) <= max(a.from, a.to) {
+					t.Fatalf("%v meets %v", a, b)
 				}
 			}
 		}

@@ -16,7 +16,7 @@ import (
 const (
 	boxWide, boxTall = 206.0, 42.0
 	pitch            = boxTall + 32 // from one box to the next
-	lane             = 16.0         // from one lane to the next
+	apart            = 16.0         // from one lane to the next
 	detour           = 36.0         // how far a phase beside the way is moved to the right
 	top              = 28.0         // of the first box
 )
@@ -28,63 +28,65 @@ type row struct {
 	aside bool             // work that passes everything does not come here
 }
 
+type rows []row
+
+// at returns the index of a name, -1 if it is not there.
+func (l rows) at(name session.PhaseName) int {
+	return slices.IndexFunc(l, func(r row) bool { return r.name == name })
+}
+
 // arrow leads from one row to another.
 type arrow struct {
 	from, to int
 	label    string
-	lap      bool // it leads to the next lap
+	side     float64 // of the boxes, on which it runs in a lane; 0 for an arrow that needs none
+	lane     int     // counted from 1; short ways are near the boxes
+	joins    bool    // it joins in its lane another arrow to the same phase, which comes from farther away
 }
+
+const ahead, back = -1.0, 1.0
 
 type graph struct {
 	canvas
-	rows   []row
-	arrows []arrow
-	left   float64 // left side of the boxes
+	rows        rows
+	arrows      []arrow
+	left, right float64 // left side of the boxes, and the first lane back
 }
 
 // Workflow draws the phases of a workflow and where each verdict leads. `here` is the phase in which a session is,
 // workflows.Done if it is done, "" for none.
 func Workflow(w *workflows.Workflow, here session.PhaseName) template.HTML {
 	title := "Workflow " + w.Name
-	g := &graph{rows: rows(w), left: 10}
+	g := &graph{rows: rowsOf(w), left: 10}
 	if len(g.rows) == 1 {
 		return nothing("workflow", title, "The workflow has no phases.")
 	}
-	g.arrows = g.arrowsOf(w)
-	ahead, lanesAhead := g.lanes(g.ahead)
-	back, lanesBack := g.lanes(g.back)
-	if lanesAhead > 0 {
-		g.left = 36 + lane*float64(lanesAhead-1)
+	g.connect(w)
+	if n := g.lanes(ahead); n > 0 {
+		g.left = 20 + apart*float64(n)
 	}
-	right := g.left + boxWide + 58 // the first lane back
+	g.right = g.left + boxWide + 58
 	if slices.ContainsFunc(g.rows, func(r row) bool { return r.aside }) {
-		right += detour
+		g.right += detour
 	}
-	needed := right + lane*float64(lanesBack)
+	needed := g.right + apart*float64(g.lanes(back))
 	wide := max(width, needed)
-	g.left, right = g.left+(wide-needed)/2, right+(wide-needed)/2
+	g.left, g.right = g.left+(wide-needed)/2, g.right+(wide-needed)/2
 	start := g.left + boxWide/2
-	g.line("forward", path("M%v 6V%v", start, top-5), start, top, 0, 1)
+	g.line("forward", path("M%v 6V%v", start, top-5))
+	g.head(start, top, 0, 1)
 	g.add(`<circle cx="%v" cy="6" r="4"/></g>`, start)
 	for i, a := range g.arrows {
 		switch {
-		case ahead[i].lane > 0:
-			x, y, to := g.left-14-lane*float64(ahead[i].lane-1), g.middle(a.from)+8, g.middle(a.to)-8
-			g.bend("forward", g.x(a.from), y, x, g.x(a.to), to, ahead[i].joins)
-			turn := fmt.Sprintf(` transform="rotate(-90 %s %s)"`, decimal(x-5, 10), decimal((y+to)/2, 10))
-			g.text(x-5, (y+to)/2, "middle", turn+muted, a.label, 120)
-		case back[i].lane > 0:
-			x, y, below := g.x(a.from)+boxWide, g.middle(a.from)+15, 11.0
-			if slices.ContainsFunc(g.arrows[:i], func(b arrow) bool { return b.from == a.from && g.back(b) }) {
-				y, below = y-13, -3 // the second one
-			}
-			x1 := right + lane*float64(back[i].lane-1)
-			g.bend("back", x, y, x1, g.x(a.to)+boxWide, g.middle(a.to)-15, back[i].joins)
-			g.text(x+6, y+below, "start", muted, a.label, 44)
+		case a.side != 0:
+			g.bend(i)
 		case a.from == a.to:
-			g.loop(a)
+			x, y := g.x(a.from)+boxWide, g.middle(a.from)
+			g.line("back", path("M%v %vh11a6 6 0 0 0 0-12h-6", x, y+8))
+			g.head(x, y-4, -1, 0)
+			g.text(x+22, y+6, "start", muted, a.label, 36)
 		default:
-			g.next(a)
+			g.down(a)
 		}
 		g.add("</g>")
 	}
@@ -94,116 +96,92 @@ func Workflow(w *workflows.Workflow, here session.PhaseName) template.HTML {
 	return g.picture("workflow", title, g.sentence(here), wide, top+pitch*float64(len(g.rows)-1)+boxTall+6)
 }
 
-// rows returns the phases in the order in which work goes forward. A phase beside the way follows the one that leads
+// rowsOf returns the phases in the order in which work goes forward. A phase beside the way follows the one that leads
 // to it.
-func rows(w *workflows.Workflow) []row {
-	var list []row
-	has := func(name session.PhaseName) bool {
-		return slices.ContainsFunc(list, func(r row) bool { return r.name == name })
-	}
-	for name := w.Start; !has(name); {
-		p := w.Phase(name)
-		if p == nil {
-			break
+func rowsOf(w *workflows.Workflow) (list rows) {
+	for p := w.Phase(w.Start); p != nil && list.at(p.Name) < 0; {
+		list = append(list, row{name: p.Name, phase: p})
+		next := p.On[workflows.Pass]
+		if next == workflows.NextLap {
+			next = w.AfterLaps()
 		}
-		list = append(list, row{name: name, phase: p})
-		if name = p.On[workflows.Pass]; name == workflows.NextLap {
-			name = w.AfterLaps()
-		}
+		p = w.Phase(next)
 	}
-	for again := true; again; {
-		again = false
-		for i := range w.Phases {
-			p := &w.Phases[i]
-			at := slices.IndexFunc(list, func(r row) bool {
-				return r.phase.On[workflows.Pass] == p.Name || r.phase.On[workflows.Fail] == p.Name
-			})
-			if at >= 0 && !has(p.Name) {
-				list, again = slices.Insert(list, at+1, row{p.Name, p, true}), true
+	for i := 0; i < len(list); i++ {
+		for _, v := range []workflows.Verdict{workflows.Fail, workflows.Pass} {
+			if p := w.Phase(list[i].phase.On[v]); p != nil && list.at(p.Name) < 0 {
+				list = slices.Insert(list, i+1, row{p.Name, p, true})
 			}
 		}
 	}
 	return append(list, row{name: workflows.Done})
 }
 
-// arrowsOf returns the arrows, with one for all verdicts that lead from one phase to the same other.
-func (g *graph) arrowsOf(w *workflows.Workflow) (list []arrow) {
-	add := func(from, to session.PhaseName, label string, lap bool) {
-		a := arrow{label: label, lap: lap}
-		a.from = slices.IndexFunc(g.rows, func(r row) bool { return r.name == from })
-		if a.to = slices.IndexFunc(g.rows, func(r row) bool { return r.name == to }); a.from < 0 || a.to < 0 {
+// connect adds the arrows, with one for all verdicts that lead from one phase to the same other.
+func (g *graph) connect(w *workflows.Workflow) {
+	onWay := func(r row) bool { return !r.aside }
+	add := func(from, to session.PhaseName, label string, side float64) {
+		a := arrow{from: g.rows.at(from), to: g.rows.at(to), label: label, side: side}
+		switch {
+		case a.from < 0 || a.to < 0:
+			return
+		case side != 0 || a.to == a.from:
+		case a.to < a.from:
+			a.side = back
+		// Straight down an arrow goes only past phases beside the way, and then from the way to the way.
+		case a.to > a.from+1 && (g.rows[a.from].aside || g.rows[a.to].aside ||
+			slices.ContainsFunc(g.rows[a.from+1:a.to], onWay)):
+			a.side = ahead
+		}
+		same := func(b arrow) bool { return b.from == a.from && b.to == a.to && b.side == a.side }
+		if i := slices.IndexFunc(g.arrows, same); i >= 0 {
+			g.arrows[i].label += ", " + label
 			return
 		}
-		same := func(b arrow) bool { return b.from == a.from && b.to == a.to && b.lap == a.lap }
-		if i := slices.IndexFunc(list, same); i >= 0 {
-			list[i].label += ", " + label
-			return
-		}
-		list = append(list, a)
+		g.arrows = append(g.arrows, a)
 	}
 	for _, t := range decide.Transitions(w) {
 		if t.To == workflows.NextLap {
-			add(t.From, w.LapStart(), "next lap", true)
-			add(t.From, w.AfterLaps(), "nothing left", false)
+			add(t.From, w.LapStart(), "next lap", ahead)
+			add(t.From, w.AfterLaps(), "nothing left", 0)
 			continue
 		}
-		add(t.From, t.To, string(t.Verdict), false)
+		add(t.From, t.To, string(t.Verdict), 0)
 	}
-	return list
 }
 
-// straight reports whether an arrow goes straight down, past phases beside the way at most.
-func (g *graph) straight(a arrow) bool {
-	onWay := func(r row) bool { return !r.aside }
-	return !a.lap && a.to > a.from && (a.to == a.from+1 ||
-		onWay(g.rows[a.from]) && onWay(g.rows[a.to]) && !slices.ContainsFunc(g.rows[a.from+1:a.to], onWay))
-}
-
-// ahead reports whether an arrow runs on the left, back whether on the right.
-func (g *graph) ahead(a arrow) bool { return a.lap || a.to > a.from && !g.straight(a) }
-func (g *graph) back(a arrow) bool  { return !a.lap && a.to < a.from }
-
-// seat is where an arrow runs beside the boxes: its lane, counted from 1, and whether it joins there another arrow to
-// the same phase that comes from farther away.
-type seat struct {
-	lane  int
-	joins bool
-}
-
-// lanes gives each of the arrows that `in` selects a seat, by its index, so that no two meet. Short ways are near the
-// boxes.
-func (g *graph) lanes(in func(arrow) bool) (of map[int]seat, n int) {
-	type way struct{ to, low, high int }
+// lanes gives the arrows of a side their lanes, so that no two meet, and returns the number of lanes. Arrows to the same
+// phase share a way.
+func (g *graph) lanes(side float64) (n int) {
+	type way struct {
+		low, high, lane int
+		arrows          []*arrow
+	}
 	var ways []way
-	for _, a := range g.arrows {
-		if !in(a) {
-			continue
-		}
-		i := slices.IndexFunc(ways, func(w way) bool { return w.to == a.to })
-		if i < 0 {
-			i, ways = len(ways), append(ways, way{a.to, a.to, a.to})
-		}
-		ways[i].low, ways[i].high = min(ways[i].low, a.from), max(ways[i].high, a.from)
-	}
-	slices.SortStableFunc(ways, func(a, b way) int { return (a.high - a.low) - (b.high - b.low) })
-	var lanes [][]way
-	of = map[int]seat{}
-	for _, w := range ways {
-		free := func(l []way) bool {
-			return !slices.ContainsFunc(l, func(o way) bool { return o.low <= w.high && w.low <= o.high })
-		}
-		k := slices.IndexFunc(lanes, free)
-		if k < 0 {
-			k, lanes = len(lanes), append(lanes, nil)
-		}
-		lanes[k] = append(lanes[k], w)
-		for i, a := range g.arrows {
-			if in(a) && a.to == w.to {
-				of[i] = seat{k + 1, w.low < a.from && a.from < w.high}
+	for to := range g.rows {
+		w := way{low: to, high: to, lane: 1}
+		for i := range g.arrows {
+			if a := &g.arrows[i]; a.side == side && a.to == to {
+				w.low, w.high, w.arrows = min(w.low, a.from), max(w.high, a.from), append(w.arrows, a)
 			}
 		}
+		if w.arrows != nil {
+			ways = append(ways, w)
+		}
 	}
-	return of, len(lanes)
+	slices.SortStableFunc(ways, func(a, b way) int { return (a.high - a.low) - (b.high - b.low) })
+	for i := range ways {
+		w := &ways[i]
+		meets := func(o way) bool { return o.lane == w.lane && o.low <= w.high && w.low <= o.high }
+		for slices.ContainsFunc(ways[:i], meets) {
+			w.lane++
+		}
+		for _, a := range w.arrows {
+			a.lane, a.joins = w.lane, w.low < a.from && a.from < w.high
+		}
+		n = max(n, w.lane)
+	}
+	return n
 }
 
 func (g *graph) x(i int) float64 {
@@ -215,91 +193,98 @@ func (g *graph) x(i int) float64 {
 
 func (g *graph) middle(i int) float64 { return top + pitch*float64(i) + boxTall/2 }
 
-// line begins the group of an arrow: its line, and its head at a point in a direction, if there is one.
-func (g *graph) line(kind, d string, x, y, dx, dy float64) {
+// line begins the group of an arrow with its line.
+func (g *graph) line(kind, d string) {
 	dash := ""
 	if kind == "back" {
 		dash = "4 3"
 	}
 	g.add(`<g class="arrow %s"><path d="%s" fill="none" stroke="currentColor" stroke-width="1.5" `+
 		`stroke-dasharray="%s"/>`, kind, d, dash)
-	if dx != 0 || dy != 0 {
-		g.add(`<path d="M%v %vL%v %vL%v %vz"/>`, x, y, x-7*dx-4*dy, y-7*dy-4*dx, x-7*dx+4*dy, y-7*dy+4*dx)
-	}
 }
 
-// next draws an arrow straight down.
-func (g *graph) next(a arrow) {
+// head draws the head of an arrow at a point in a direction.
+func (g *graph) head(x, y, dx, dy float64) {
+	g.add(`<path d="M%v %vL%v %vL%v %vz"/>`, x, y, x-7*dx-4*dy, y-7*dy-4*dx, x-7*dx+4*dy, y-7*dy+4*dx)
+}
+
+// down draws an arrow straight down.
+func (g *graph) down(a arrow) {
 	x, y, to := max(g.x(a.from), g.x(a.to))+boxWide/2, g.middle(a.from)+boxTall/2, g.middle(a.to)-boxTall/2
 	if a.to > a.from+1 { // past phases beside the way
 		x = g.left + detour/2
 	}
-	g.line("forward", path("M%v %vV%v", x, y, to-5), x, to, 0, 1)
+	g.line("forward", path("M%v %vV%v", x, y, to-5))
+	g.head(x, to, 0, 1)
 	g.text(x+8, y+20, "start", muted, a.label, boxWide/2)
 }
 
-// loop draws an arrow from a phase to itself.
-func (g *graph) loop(a arrow) {
-	x, y := g.x(a.from)+boxWide, g.middle(a.from)
-	g.line("back", path("M%v %vh11a6 6 0 0 0 0-12h-6", x, y+8), x, y-4, -1, 0)
-	g.text(x+22, y+6, "start", muted, a.label, 36)
-}
-
 // bend draws an arrow that leaves a box sideways, follows a lane, and comes back to another box.
-func (g *graph) bend(kind string, x, y, lane, toX, toY float64, joins bool) {
-	side, up := 1.0, 1.0
-	if lane < x {
-		side = -1
+func (g *graph) bend(i int) {
+	a := g.arrows[i]
+	out := apart * float64(a.lane-1)
+	kind, x, toX, lane := "forward", g.x(a.from), g.x(a.to), g.left-14-out
+	y, toY := g.middle(a.from)+8, g.middle(a.to)-8
+	below := 11.0 // where the label is
+	if a.side == back {
+		kind, x, toX, lane = "back", x+boxWide, toX+boxWide, g.right+out
+		y, toY = y+7, toY-7
+		if slices.ContainsFunc(g.arrows[:i], func(b arrow) bool { return b.from == a.from && b.side == back }) {
+			y, below = y-13, -3 // the second one
+		}
 	}
+	corner, up := 7*a.side, 7.0
 	if toY > y {
-		up = -1
+		up = -7
 	}
-	d := path("M%v %vH%vq%v 0 %v %v", x, y, lane-7*side, 7*side, 7*side, -7*up)
-	if joins {
-		g.line(kind, d, 0, 0, 0, 0)
+	d := path("M%v %vH%vq%v 0 %v %v", x, y, lane-corner, corner, corner, -up)
+	if !a.joins {
+		d += path("V%vq0 %v %v %vH%v", toY+up, -up, -corner, -up, toX+5*a.side)
+	}
+	g.line(kind, d)
+	if !a.joins {
+		g.head(toX, toY, -a.side, 0)
+	}
+	if a.side == back {
+		g.text(x+6, y+below, "start", muted, a.label, 44)
 		return
 	}
-	d += path("V%vq0 %v %v %vH%v", toY+7*up, -7*up, -7*side, -7*up, toX+5*side)
-	g.line(kind, d, toX, toY, -side, 0)
+	turn := path(` transform="rotate(-90 %v %v)"`, lane-5, (y+toY)/2)
+	g.text(lane-5, (y+toY)/2, "middle", turn+muted, a.label, 120)
 }
 
 // box draws a phase, or the end.
 func (g *graph) box(i int, r row, here bool) {
+	const bold = ` font-weight="600"`
 	x, y, h, round := g.x(i), g.middle(i)-boxTall/2, boxTall, 7.0
-	class, stroke, fill, heavy := "phase", ".55", ".05", 1.0
+	class, room := "phase", boxWide-20
 	if r.phase == nil {
 		class, h, round = "end", 28, 14
 	} else if r.phase.Run.Human {
 		class += " human"
 	}
+	colour, look := "inherit", `fill-opacity=".05" stroke-opacity=".55"`
 	if here {
-		class, stroke, fill, heavy = class+" here c0", "1", ".16", 2.5
+		class, room = class+" here c0", room-50
+		colour, look = colours[0], `fill-opacity=".16" stroke-width="2.5"`
 	}
-	g.add(`<g class="%s"`, class)
+	g.add(`<g class="%s" color="%s"><rect x="%v" y="%v" width="%v" height="%v" rx="%v" fill="currentColor" `+
+		`stroke="currentColor" %s/></g>`, class, colour, x, y, boxWide, h, round, look)
 	if here {
-		g.add(` color="%s"`, colours[0])
+		g.text(x+boxWide-10, y+h-8, "end", ` font-size="11"`+bold, "◀ here", boxWide)
 	}
-	g.add(`><rect x="%v" y="%v" width="%v" height="%v" rx="%v" fill="currentColor" fill-opacity="%s" `+
-		`stroke="currentColor" stroke-opacity="%s" stroke-width="%v"/></g>`, x, y, boxWide, h, round, fill, stroke, heavy)
 	if r.phase == nil {
-		g.text(x+boxWide/2, y+18, "middle", ` font-weight="600"`, "done", boxWide)
-	} else {
-		g.text(x+12, y+18, "start", ` font-weight="600"`, string(r.name), 180)
-		at := x + 12
-		if r.phase.Run.Human {
-			g.add(`<path d="M%v %vm-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0-6.4 0M%v %vc0-8 11-8 11 0z"/>`,
-				at+5.5, y+27, at, y+36.5)
-			at += 16
-		}
-		room := x + boxWide - 8 - at
-		if here {
-			room -= 50
-		}
-		g.text(at, y+34, "start", muted, worker(r.phase), room)
+		g.text(x+boxWide/2, y+18, "middle", bold, "done", boxWide)
+		return
 	}
-	if here {
-		g.text(x+boxWide-10, y+h-8, "end", ` font-size="11" font-weight="600"`, "◀ here", boxWide)
+	x += 12
+	g.text(x, y+18, "start", bold, string(r.name), 180)
+	if r.phase.Run.Human {
+		g.add(`<path d="M%v %vm-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0-6.4 0M%v %vc0-8 11-8 11 0z"/>`,
+			x+5.5, y+27, x, y+36.5)
+		x, room = x+16, room-16
 	}
+	g.text(x, y+34, "start", muted, worker(r.phase), room)
 }
 
 // worker says who works in a phase.
@@ -322,14 +307,7 @@ func worker(p *workflows.Phase) string {
 // sentence says what the picture shows.
 func (g *graph) sentence(here session.PhaseName) string {
 	var phases []string
-	at := ""
-	for i, r := range g.rows {
-		if r.name == here {
-			at = fmt.Sprintf(" The session is at %s.", r.name)
-		}
-		if r.phase == nil {
-			continue
-		}
+	for i, r := range g.rows[:len(g.rows)-1] {
 		text := fmt.Sprintf("%s (%s)", r.name, worker(r.phase))
 		for _, a := range g.arrows {
 			if a.from == i {
@@ -338,5 +316,9 @@ func (g *graph) sentence(here session.PhaseName) string {
 		}
 		phases = append(phases, text)
 	}
-	return fmt.Sprintf("%d phases: %s.%s", len(phases), strings.Join(phases, "; "), at)
+	text := fmt.Sprintf("%d phases: %s.", len(phases), strings.Join(phases, "; "))
+	if g.rows.at(here) >= 0 {
+		text += fmt.Sprintf(" The session is at %s.", here)
+	}
+	return text
 }
