@@ -2,6 +2,7 @@ package svg
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,22 +33,15 @@ func (u Unit) amount(v float64) string { return strings.TrimSpace(u.text(v) + " 
 
 // step returns the distance between ticks: the smallest that a person would choose and that is at least `least`.
 func (u Unit) step(least float64) float64 {
-	if u == Seconds && least > 0.5 {
-		for _, s := range []float64{1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute,
-			30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day} {
-			if s >= least {
-				return s
-			}
-		}
-		return day * Unit("").step(least/day)
-	}
 	power := math.Pow(10, math.Floor(math.Log10(least)))
-	for _, m := range []float64{1, 2, 5} {
-		if m*power >= least*(1-1e-9) {
-			return m * power
-		}
+	list := []float64{power, 2 * power, 5 * power, 10 * power}
+	if u == Seconds && least > day {
+		return day * Unit("").step(least/day)
+	} else if u == Seconds && least > 0.5 {
+		list = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, hour, 7200, 10800, 21600, 43200, day}
 	}
-	return 10 * power
+	i, _ := slices.BinarySearch(list, least*(1-1e-9))
+	return list[i]
 }
 
 // scale is an axis: from the first tick to the last.
@@ -96,8 +90,7 @@ func (s scale) text(v float64) string { return s.unit.write(v, s.step) }
 func (u Unit) text(v float64) string {
 	exact := math.Pow(10, math.Floor(math.Log10(max(math.Abs(v), 1e-9)))-2)
 	if u == Dollars {
-		exact = max(exact, 0.01)
-		if v != 0 && math.Abs(v) < 0.1 {
+		if exact = max(exact, 0.01); math.Abs(v) < 0.1 {
 			exact = 0.001
 		}
 	} else if u == Seconds {
@@ -143,20 +136,17 @@ func (u Unit) write(v, exact float64) string {
 
 // duration writes seconds that are a multiple of `exact`: 0.4 s, 30 s, 2 min 10 s, 1 h 5 min.
 func duration(v, exact float64) string {
-	var parts []string
-	for _, u := range []struct {
-		seconds float64
-		name    string
-	}{{day, " d"}, {hour, " h"}, {minute, " min"}} {
-		if n := math.Floor(v/u.seconds + 1e-9); n > 0 {
-			parts = append(parts, decimal(n, 1)+u.name)
-			v = max(0, v-n*u.seconds)
+	text := ""
+	for i, size := range []float64{day, hour, minute} {
+		if n := math.Floor(v/size + 1e-9); n > 0 {
+			text += decimal(n, 1) + []string{" d ", " h ", " min "}[i]
+			v -= n * size
 		}
 	}
-	if v > exact/2 || len(parts) == 0 {
-		parts = append(parts, decimal(v, 1e9)+" s")
+	if v > exact/2 || text == "" {
+		text += decimal(v, 1e9) + " s"
 	}
-	return strings.Join(parts, " ")
+	return strings.TrimSpace(text)
 }
 
 // decimal writes a number rounded to a part of one (10: tenths), without zeros at the end.

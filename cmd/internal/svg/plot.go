@@ -89,32 +89,36 @@ func Lines(p Plot) template.HTML {
 		c.add(`<path class="grid" d="M%v %vH%v" stroke="currentColor" opacity="%s"/>`, left, yOf(t), right, strength)
 		c.text(left-6, yOf(t)+4, "end", muted, y.text(t), 100)
 	}
-	widest := 0.0
-	for _, l := range p.Labels {
-		widest = max(widest, wide(short(l, 90))+8)
-	}
-	every := int(Unit("").step(max(1, widest/apart))) // as many labels as there is room for
+	every, free := p.every(), 0.0
 	for i := 0; i < len(p.Labels); i += every {
 		c.add(`<path class="grid" d="M%v %vv4" stroke="currentColor" opacity=".6"/>`, xOf(i), bottom)
-		half := wide(short(p.Labels[i], 90)) / 2
-		c.text(min(max(xOf(i), half), width-half), bottom+16, "middle", muted, p.Labels[i], 90)
+		free = c.below(xOf(i), bottom+16, free, p.Labels[i])
 	}
 	for i := range p.Series {
 		c.line(p, i, xOf, yOf)
 	}
-	h := bottom + 22
-	if p.X != "" {
-		h += 14
-		c.text(right, h-4, "end", muted, p.X, 200)
+	c.text(right, bottom+32, "end", muted, p.X, 200)
+	return c.picture("lines", p.Title, strings.Join(alternative, " "), width, bottom+36)
+}
+
+// every returns the distance between labels, and between markers if there are many: up to twelve are enough.
+func (p Plot) every() int { return int(Unit("").step(max(1, float64(len(p.Labels))/12))) }
+
+// below writes a text below a plot if there is room, which begins at `free`. It returns where there is room after it.
+func (c *canvas) below(x, y, free float64, text string) float64 {
+	half := wide(short(text, 90)) / 2
+	if x = min(max(x, half), width-half); x-half < free {
+		return free
 	}
-	return c.picture("lines", p.Title, strings.Join(alternative, " "), width, h)
+	c.text(x, y, "middle", muted, text, 90)
+	return x + half + 6
 }
 
 // line draws one series. Each point has a marker if there are few, otherwise some of them, and each that stands alone.
 func (c *canvas) line(p Plot, n int, xOf func(int) float64, yOf func(float64) float64) {
 	s, every, thick, dash := p.Series[n], 1, 2.0, dashes[n%len(dashes)]
 	if len(p.Labels) > 40 { // dashes would be lost in the ups and downs
-		every, thick, dash = int(Unit("").step(float64(len(p.Labels))/12)), 1.2, ""
+		every, thick, dash = p.every(), 1.2, ""
 	}
 	c.open(n)
 	c.title(s.Name)
@@ -177,35 +181,32 @@ func Bars(p Plot) template.HTML {
 	if rest := len(labels) - bars + 1; rest > 1 {
 		labels = append(labels[:bars-1:bars-1], fmt.Sprintf("%d others", rest))
 	}
-	parts, totals, all, sums := make([][]float64, len(labels)), make([]float64, len(labels)), 0.0, ""
-	for i := range parts {
-		parts[i] = make([]float64, len(p.Series))
-	}
-	for i := range p.Labels {
-		bar := min(i, bars-1)
-		for n, s := range p.Series {
+	var parts [][]float64 // by series
+	var sums []float64
+	totals, all := make([]float64, len(labels)), 0.0
+	for _, s := range p.Series {
+		part, sum := make([]float64, len(labels)), 0.0
+		for i := range p.Labels {
 			if v := s.value(i); v > 0 {
-				parts[bar][n] += v
-				totals[bar] += v
-				all += v
+				part[min(i, bars-1)] += v
+				totals[min(i, bars-1)] += v
+				sum += v
 			}
 		}
+		parts, sums, all = append(parts, part), append(sums, sum), all+sum
 	}
 	if all == 0 {
 		return nothing("bars", p.Title, "There is nothing to draw yet.")
 	}
+	alternative := p.Unit.amount(all) + " together"
 	for n, s := range p.Series {
-		sum := 0.0
-		for _, bar := range parts {
-			sum += bar[n]
-		}
 		if len(p.Series) > 1 {
-			sums += fmt.Sprintf(", %s %s (%.0f%%)", s.Name, p.Unit.amount(sum), 100*sum/all)
+			alternative += fmt.Sprintf(", %s %s (%.0f%%)", s.Name, p.Unit.amount(sums[n]), 100*sums[n]/all)
 		}
 	}
 	highest := slices.Max(totals)
-	alternative := fmt.Sprintf("%s together%s. The largest of %d: %s with %s.", p.Unit.amount(all), sums, len(labels),
-		labels[slices.Index(totals, highest)], p.Unit.amount(highest))
+	alternative += fmt.Sprintf(". The largest of %d: %s with %s.", len(labels), labels[slices.Index(totals, highest)],
+		p.Unit.amount(highest))
 
 	var c canvas
 	top := c.legend(p.Series, func(i int, x, y float64) { c.part(i, x, y-6, 16, 12) }) + 4
@@ -218,14 +219,10 @@ func Bars(p Plot) template.HTML {
 	xOf := func(v float64) float64 { return left + (right-left)*x.at(v) }
 	const row, thick = 24.0, 16.0
 	bottom := top + row*float64(len(labels))
-	free := 0.0 // where there is room for the number of a tick
+	free := 0.0
 	for _, t := range x.ticks() {
 		c.add(`<path class="grid" d="M%v %vV%v" stroke="currentColor" opacity=".2"/>`, xOf(t), top, bottom+4)
-		half := wide(x.text(t)) / 2
-		if at := min(xOf(t), width-half); at-half > free {
-			c.text(at, bottom+17, "middle", muted, x.text(t), 100)
-			free = at + half + 6
-		}
+		free = c.below(xOf(t), bottom+17, free, x.text(t))
 	}
 	for i, l := range labels {
 		y := top + row*float64(i) + (row-thick)/2
@@ -233,12 +230,13 @@ func Bars(p Plot) template.HTML {
 		c.title(l + ": " + p.Unit.amount(totals[i]))
 		c.text(left-8, y+12, "end", "", l, 110)
 		sum := 0.0
-		for n, v := range parts[i] {
+		for n, s := range p.Series {
+			v := parts[n][i]
 			if v == 0 {
 				continue
 			}
 			c.open(n)
-			c.title(l + ", " + p.Series[n].Name + ": " + p.Unit.amount(v))
+			c.title(l + ", " + s.Name + ": " + p.Unit.amount(v))
 			c.part(n, xOf(sum), y, max(xOf(sum+v)-xOf(sum)-1, 0.5), thick)
 			c.add("</g>")
 			sum += v

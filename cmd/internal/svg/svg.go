@@ -33,13 +33,6 @@ func (c *canvas) add(format string, args ...any) {
 	fmt.Fprintf(c, format, args...)
 }
 
-// path returns the path that a format makes of numbers.
-func path(format string, numbers ...any) string {
-	var c canvas
-	c.add(format, numbers...)
-	return c.String()
-}
-
 // text writes a text at a place, shortened to a width; the whole is then its title. anchor is start, middle or end;
 // attributes are further ones.
 func (c *canvas) text(x, y float64, anchor, attributes, text string, most float64) {
@@ -83,24 +76,15 @@ const muted = ` font-size="11" opacity=".75"`
 // clean makes a text of unknown origin safe in SVG: one line, not endless, without what is invisible or not allowed in
 // XML.
 func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r == 0xfffe || r == 0xffff {
-			return -1
-		}
-		return r
-	}, safetext.Line(s, 4000))
-	return template.HTMLEscapeString(s)
+	return template.HTMLEscapeString(strings.NewReplacer("\ufffe", "", "\uffff", "").Replace(safetext.Line(s, 4000)))
 }
 
 // short returns a text that is at most as wide as given, in the usual size.
 func short(s string, most float64) string {
 	s = safetext.Line(s, 0)
-	if wide(s) <= most {
-		return s
-	}
 	w := wide("…")
 	for i, r := range s {
-		if w += wide(string(r)); w > most {
+		if w += wide(string(r)); w > most && wide(s) > most {
 			return strings.TrimRight(s[:i], " ") + "…"
 		}
 	}

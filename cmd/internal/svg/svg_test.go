@@ -364,7 +364,7 @@ func TestLanes(t *testing.T) {
 		elements(t, Workflow(w, "p0"))
 		g := &graph{rows: rowsOf(w)}
 		g.connect(w)
-		n := map[float64]int{ahead: g.lanes(ahead), back: g.lanes(back)}
+		n := g.lanes()
 		for k, a := range g.arrows {
 			if (a.lane > 0) != (a.side != 0) || a.lane > n[a.side] {
 				t.Fatalf("%v has none of %v lanes", a, n)

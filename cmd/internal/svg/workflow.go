@@ -37,11 +37,11 @@ func (l rows) at(name session.PhaseName) int {
 
 // arrow leads from one row to another.
 type arrow struct {
-	from, to int
-	label    string
-	side     float64 // of the boxes, on which it runs in a lane; 0 for an arrow that needs none
-	lane     int     // counted from 1; short ways are near the boxes
-	joins    bool    // it joins in its lane another arrow to the same phase, which comes from farther away
+	from, to  int
+	low, high int // the same two, the smaller first
+	label     string
+	side      float64 // of the boxes, on which it runs in a lane; 0 for an arrow that needs none
+	lane      int     // counted from 1; short ways are near the boxes
 }
 
 const ahead, back = -1.0, 1.0
@@ -49,7 +49,7 @@ const ahead, back = -1.0, 1.0
 type graph struct {
 	canvas
 	rows        rows
-	arrows      []arrow
+	arrows      []*arrow
 	left, right float64 // left side of the boxes, and the first lane back
 }
 
@@ -62,19 +62,20 @@ func Workflow(w *workflows.Workflow, here session.PhaseName) template.HTML {
 		return nothing("workflow", title, "The workflow has no phases.")
 	}
 	g.connect(w)
-	if n := g.lanes(ahead); n > 0 {
-		g.left = 20 + apart*float64(n)
+	lanes := g.lanes()
+	if lanes[ahead] > 0 {
+		g.left = 20 + apart*float64(lanes[ahead])
 	}
 	g.right = g.left + boxWide + 58
 	if slices.ContainsFunc(g.rows, func(r row) bool { return r.aside }) {
 		g.right += detour
 	}
-	needed := g.right + apart*float64(g.lanes(back))
+	needed := g.right + apart*float64(lanes[back])
 	wide := max(width, needed)
 	g.left, g.right = g.left+(wide-needed)/2, g.right+(wide-needed)/2
 	start := g.left + boxWide/2
-	g.line("forward", path("M%v 6V%v", start, top-5))
-	g.head(start, top, 0, 1)
+	g.line("forward", "M%v 6V%v", start, top-5)
+	g.head(start, top, 0)
 	g.add(`<circle cx="%v" cy="6" r="4"/></g>`, start)
 	for i, a := range g.arrows {
 		switch {
@@ -82,8 +83,8 @@ func Workflow(w *workflows.Workflow, here session.PhaseName) template.HTML {
 			g.bend(i)
 		case a.from == a.to:
 			x, y := g.x(a.from)+boxWide, g.middle(a.from)
-			g.line("back", path("M%v %vh11a6 6 0 0 0 0-12h-6", x, y+8))
-			g.head(x, y-4, -1, 0)
+			g.line("back", "M%v %vh11a6 6 0 0 0 0-12h-6", x, y+8)
+			g.head(x, y-4, 90)
 			g.text(x+22, y+6, "start", muted, a.label, 36)
 		default:
 			g.down(a)
@@ -121,11 +122,12 @@ func rowsOf(w *workflows.Workflow) (list rows) {
 func (g *graph) connect(w *workflows.Workflow) {
 	onWay := func(r row) bool { return !r.aside }
 	add := func(from, to session.PhaseName, label string, side float64) {
-		a := arrow{from: g.rows.at(from), to: g.rows.at(to), label: label, side: side}
+		a := &arrow{from: g.rows.at(from), to: g.rows.at(to), label: label, side: side}
+		a.low, a.high = min(a.from, a.to), max(a.from, a.to)
 		switch {
-		case a.from < 0 || a.to < 0:
+		case a.low < 0:
 			return
-		case side != 0 || a.to == a.from:
+		case side != 0:
 		case a.to < a.from:
 			a.side = back
 		// Straight down an arrow goes only past phases beside the way, and then from the way to the way.
@@ -133,7 +135,7 @@ func (g *graph) connect(w *workflows.Workflow) {
 			slices.ContainsFunc(g.rows[a.from+1:a.to], onWay)):
 			a.side = ahead
 		}
-		same := func(b arrow) bool { return b.from == a.from && b.to == a.to && b.side == a.side }
+		same := func(b *arrow) bool { return b.from == a.from && b.to == a.to && b.side == a.side }
 		if i := slices.IndexFunc(g.arrows, same); i >= 0 {
 			g.arrows[i].label += ", " + label
 			return
@@ -150,38 +152,23 @@ func (g *graph) connect(w *workflows.Workflow) {
 	}
 }
 
-// lanes gives the arrows of a side their lanes, so that no two meet, and returns the number of lanes. Arrows to the same
-// phase share a way.
-func (g *graph) lanes(side float64) (n int) {
-	type way struct {
-		low, high, lane int
-		arrows          []*arrow
-	}
-	var ways []way
-	for to := range g.rows {
-		w := way{low: to, high: to, lane: 1}
-		for i := range g.arrows {
-			if a := &g.arrows[i]; a.side == side && a.to == to {
-				w.low, w.high, w.arrows = min(w.low, a.from), max(w.high, a.from), append(w.arrows, a)
+// lanes gives arrows their lanes, so that no two meet that lead to different phases. It returns the number of lanes on
+// each side.
+func (g *graph) lanes() map[float64]int {
+	lanes := map[float64]int{}
+	length := func(a, b *arrow) int { return (a.high - a.low) - (b.high - b.low) }
+	for _, a := range slices.SortedStableFunc(slices.Values(g.arrows), length) {
+		meets := func(b *arrow) bool {
+			return b.side == a.side && b.lane == a.lane && b.to != a.to && b.low <= a.high && a.low <= b.high
+		}
+		if a.side != 0 {
+			for a.lane = 1; slices.ContainsFunc(g.arrows, meets); {
+				a.lane++
 			}
-		}
-		if w.arrows != nil {
-			ways = append(ways, w)
+			lanes[a.side] = max(lanes[a.side], a.lane)
 		}
 	}
-	slices.SortStableFunc(ways, func(a, b way) int { return (a.high - a.low) - (b.high - b.low) })
-	for i := range ways {
-		w := &ways[i]
-		meets := func(o way) bool { return o.lane == w.lane && o.low <= w.high && w.low <= o.high }
-		for slices.ContainsFunc(ways[:i], meets) {
-			w.lane++
-		}
-		for _, a := range w.arrows {
-			a.lane, a.joins = w.lane, w.low < a.from && a.from < w.high
-		}
-		n = max(n, w.lane)
-	}
-	return n
+	return lanes
 }
 
 func (g *graph) x(i int) float64 {
@@ -193,29 +180,30 @@ func (g *graph) x(i int) float64 {
 
 func (g *graph) middle(i int) float64 { return top + pitch*float64(i) + boxTall/2 }
 
-// line begins the group of an arrow with its line.
-func (g *graph) line(kind, d string) {
+// line begins the group of an arrow with its line, a format of numbers.
+func (g *graph) line(kind, d string, numbers ...any) {
 	dash := ""
 	if kind == "back" {
 		dash = "4 3"
 	}
-	g.add(`<g class="arrow %s"><path d="%s" fill="none" stroke="currentColor" stroke-width="1.5" `+
-		`stroke-dasharray="%s"/>`, kind, d, dash)
+	g.add(`<g class="arrow %s"><path fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="%s" d="`,
+		kind, dash)
+	g.add(d+`"/>`, numbers...)
 }
 
-// head draws the head of an arrow at a point in a direction.
-func (g *graph) head(x, y, dx, dy float64) {
-	g.add(`<path d="M%v %vL%v %vL%v %vz"/>`, x, y, x-7*dx-4*dy, y-7*dy-4*dx, x-7*dx+4*dy, y-7*dy+4*dx)
+// head draws the head of an arrow at a point, turned by degrees from pointing down.
+func (g *graph) head(x, y, turned float64) {
+	g.add(`<path d="M%v %vl-4-7h8z" transform="rotate(%v %v %v)"/>`, x, y, turned, x, y)
 }
 
 // down draws an arrow straight down.
-func (g *graph) down(a arrow) {
+func (g *graph) down(a *arrow) {
 	x, y, to := max(g.x(a.from), g.x(a.to))+boxWide/2, g.middle(a.from)+boxTall/2, g.middle(a.to)-boxTall/2
 	if a.to > a.from+1 { // past phases beside the way
 		x = g.left + detour/2
 	}
-	g.line("forward", path("M%v %vV%v", x, y, to-5))
-	g.head(x, to, 0, 1)
+	g.line("forward", "M%v %vV%v", x, y, to-5)
+	g.head(x, to, 0)
 	g.text(x+8, y+20, "start", muted, a.label, boxWide/2)
 }
 
@@ -229,7 +217,7 @@ func (g *graph) bend(i int) {
 	if a.side == back {
 		kind, x, toX, lane = "back", x+boxWide, toX+boxWide, g.right+out
 		y, toY = y+7, toY-7
-		if slices.ContainsFunc(g.arrows[:i], func(b arrow) bool { return b.from == a.from && b.side == back }) {
+		if slices.ContainsFunc(g.arrows[:i], func(b *arrow) bool { return b.from == a.from && b.side == back }) {
 			y, below = y-13, -3 // the second one
 		}
 	}
@@ -237,19 +225,21 @@ func (g *graph) bend(i int) {
 	if toY > y {
 		up = -7
 	}
-	d := path("M%v %vH%vq%v 0 %v %v", x, y, lane-corner, corner, corner, -up)
-	if !a.joins {
-		d += path("V%vq0 %v %v %vH%v", toY+up, -up, -corner, -up, toX+5*a.side)
-	}
-	g.line(kind, d)
-	if !a.joins {
-		g.head(toX, toY, -a.side, 0)
+	d, numbers := "M%v %vH%vq%v 0 %v %v", []any{x, y, lane - corner, corner, corner, -up}
+	// Dashes over dashes would look like a line: it ends where it meets one to the same phase from farther away.
+	if slices.ContainsFunc(g.arrows, func(b *arrow) bool {
+		return a.side == back && b.side == back && b.lane == a.lane && b.to == a.to && b.from > a.from
+	}) {
+		g.line(kind, d, numbers...)
+	} else {
+		g.line(kind, d+"V%vq0 %v %v %vH%v", append(numbers, toY+up, -up, -corner, -up, toX+5*a.side)...)
+		g.head(toX, toY, 90*a.side)
 	}
 	if a.side == back {
 		g.text(x+6, y+below, "start", muted, a.label, 44)
 		return
 	}
-	turn := path(` transform="rotate(-90 %v %v)"`, lane-5, (y+toY)/2)
+	turn := fmt.Sprintf(` transform="rotate(-90 %.1f %.1f)"`, lane-5, (y+toY)/2)
 	g.text(lane-5, (y+toY)/2, "middle", turn+muted, a.label, 120)
 }
 
