@@ -223,6 +223,17 @@ func TestGapsAndManyPoints(t *testing.T) {
 	}
 }
 
+// Each bar tells its whole and its parts, those that are not zero.
+func TestParts(t *testing.T) {
+	p := Plot{Unit: Seconds, Labels: []string{"RED", "GREEN"},
+		Series: []Series{{"agent", []float64{130, 60}}, {"gates", []float64{0, 5}}}}
+	want := []string{"", "RED: 2 min 10 s", "RED, agent: 2 min 10 s", "GREEN: 1 min 5 s", "GREEN, agent: 1 min",
+		"GREEN, gates: 5 s"}
+	if got := texts(elements(t, Bars(p)), "title"); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestLegendOnlyForSeveral(t *testing.T) {
 	p := Plot{Labels: []string{"a"}, Series: []Series{{"agent", []float64{1}}}}
 	one := texts(elements(t, Bars(p)), "text")

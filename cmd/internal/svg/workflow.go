@@ -57,15 +57,13 @@ type graph struct {
 // workflows.Done if it is done, "" for none.
 func Workflow(w *workflows.Workflow, here session.PhaseName) template.HTML {
 	title := "Workflow " + w.Name
-	g := &graph{rows: rowsOf(w), left: 10}
+	g := &graph{rows: rowsOf(w)}
 	if len(g.rows) == 1 {
 		return nothing("workflow", title, "The workflow has no phases.")
 	}
 	g.connect(w)
 	lanes := g.lanes()
-	if lanes[ahead] > 0 {
-		g.left = 20 + apart*float64(lanes[ahead])
-	}
+	g.left = 20 + apart*float64(lanes[ahead])
 	g.right = g.left + boxWide + 58
 	if slices.ContainsFunc(g.rows, func(r row) bool { return r.aside }) {
 		g.right += detour
