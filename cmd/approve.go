@@ -79,8 +79,8 @@ func (a *approveVerb) judged(ctx context.Context, h *engine.Hand) (refused bool,
 	return refused, nil
 }
 
-// decision is a command by which a person decides about a session: approve or reject. If `session` has a checkpoint, the
-// decision is only about that one.
+// decision is a command by which a person decides about a session: approve or reject. If `session` has a checkpoint,
+// the decision is only about that one.
 type decision struct {
 	*app
 	command, session string

@@ -61,7 +61,8 @@ type printed struct{ title, text string }
 
 // board shows the board until the user leaves it.
 func (a *watchVerb) board(ctx context.Context, l *looker, out *os.File) error {
-	b := &boardVerb{looker: l, in: a.env.Stdin.(*os.File), out: out, page: screen.NewPage(out), ended: make(chan printed, 16)}
+	b := &boardVerb{looker: l, in: a.env.Stdin.(*os.File), out: out, page: screen.NewPage(out),
+		ended: make(chan printed, 16)}
 	b.keys.File, b.keys.Set = b.in, screen.Keys
 	b.Title, b.Help = filepath.Base(a.Repo.Root()), boardHelp
 	b.Set(b.rows())
@@ -170,7 +171,8 @@ func (b *boardVerb) press(ctx context.Context) (leaves bool, err error) {
 
 // command returns the command line that runs this program.
 func (b *boardVerb) command(args []string) proc.Cmd {
-	env := slices.DeleteFunc(slices.Clone(b.env.Environ), func(kv string) bool { return strings.HasPrefix(kv, "GIT_PREFIX=") })
+	env := slices.DeleteFunc(slices.Clone(b.env.Environ),
+		func(kv string) bool { return strings.HasPrefix(kv, "GIT_PREFIX=") })
 	return proc.Cmd{Argv: append([]string{b.env.Exe}, args...), Dir: b.env.Dir, Env: env}
 }
 

@@ -97,12 +97,19 @@ var floors = map[string][]string{
 	"cmd/internal/present/live": {"cmd/internal/present", "session", "engine", "engine/*", "workflows", "internal/*"},
 	"cmd/internal/sidebyside":   {"gitstate/object", "internal/safetext", "internal/source"},
 	"cmd/internal/views":        {"cmd/internal/present", "session", "session/cost", "engine/decide"},
-	"cmd/internal/report":       {"cmd/internal/present", "cmd/internal/sidebyside", "cmd/internal/style", "cmd/internal/svg", "cmd/internal/views", "internal/safetext", "session", "session/*"},
-	"cmd/internal/style":        {},
-	"cmd/internal/page":         {"cmd/internal/board", "cmd/internal/report", "cmd/internal/present", "cmd/internal/sidebyside", "cmd/internal/svg", "cmd/internal/views", "cmd/internal/style", "session", "workflows", "internal/agents", "internal/safetext"},
-	"cmd/internal/svg":          {"engine/decide", "session", "workflows", "internal/safetext"},
-	"cmd/wfs":                   {"*"},
-	"bench":                     {"*"},
+	"cmd/internal/report": {
+		"cmd/internal/present", "cmd/internal/sidebyside", "cmd/internal/style", "cmd/internal/svg",
+		"cmd/internal/views", "internal/safetext", "session", "session/*",
+	},
+	"cmd/internal/style": {},
+	"cmd/internal/page": {
+		"cmd/internal/board", "cmd/internal/report", "cmd/internal/present", "cmd/internal/sidebyside",
+		"cmd/internal/svg", "cmd/internal/views", "cmd/internal/style", "session",
+		"workflows", "internal/agents", "internal/safetext",
+	},
+	"cmd/internal/svg": {"engine/decide", "session", "workflows", "internal/safetext"},
+	"cmd/wfs":          {"*"},
+	"bench":            {"*"},
 	// Includes their tests: they use only the binary.
 	"test/agents":  {"internal/testkit"},
 	"test/browser": {"internal/testkit"},
@@ -190,13 +197,14 @@ var netUsers = map[string]string{
 	"cmd/internal/page": "listens on loopback",
 }
 
-// TestNoNetwork checks that wfs itself sends nothing: few packages know the network at all, and TestForbiddenCalls forbids
-// them to open a connection. It does not cover agents, gates and git.
+// TestNoNetwork checks that wfs itself sends nothing: few packages know the network at all, and TestForbiddenCalls
+// forbids them to open a connection. It does not cover agents, gates and git.
 func TestNoNetwork(t *testing.T) {
 	for _, p := range listPackages(t) {
 		for _, imp := range p.Imports {
 			room := strings.TrimPrefix(p.ImportPath, module+"/")
-			if (imp == "net" || strings.HasPrefix(imp, "net/http") || imp == "net/smtp" || imp == "net/rpc" || imp == "crypto/tls") &&
+			if (imp == "net" || strings.HasPrefix(imp, "net/http") ||
+				imp == "net/smtp" || imp == "net/rpc" || imp == "crypto/tls") &&
 				netUsers[room] == "" && !strings.HasPrefix(room, "test/") {
 				t.Errorf("%s imports %s", p.ImportPath, imp)
 			}

@@ -140,7 +140,8 @@ func (a *listVerb) sessions(ctx context.Context, brief bool) ([]present.Session,
 				}
 				part[i] = a.remember(s.ID, all[s.ID], func() present.Session {
 					j := a.describeAt(ctx, s.ID, all[s.ID], in, true)
-					if j.Of == nil && !j.Status.Final() && j.Status != session.StatusCreated && j.Status != present.Unreadable {
+					if j.Of == nil && !j.Status.Final() &&
+						j.Status != session.StatusCreated && j.Status != present.Unreadable {
 						return a.describeAt(ctx, s.ID, all[s.ID], in, false) // the page shows more of it than the list
 					}
 					return j

@@ -218,8 +218,9 @@ func (l *looker) row(k *looked) board.Row {
 	if s != nil {
 		wait = s.Waiting
 	}
-	r := board.Row{ID: k.id, Status: j.Status, At: j.At(), Updated: j.UpdatedAt, Here: j.Current, Checkpoint: j.Checkpoint,
-		Group: board.GroupOf(j.Status, wait, k.runs), Runs: k.runs,
+	r := board.Row{ID: k.id, Status: j.Status, At: j.At(), Updated: j.UpdatedAt, Here: j.Current,
+		Checkpoint: j.Checkpoint,
+		Group:      board.GroupOf(j.Status, wait, k.runs), Runs: k.runs,
 		Decide: board.Decides(j.Status, wait) || j.Status == session.StatusBlocked}
 	title := j.Goal
 	if j.Title != "" {

@@ -45,8 +45,8 @@ const (
 func (a *reportVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "report [SESSION...]", Short: "one file about a session, to mail or keep: HTML or Markdown",
-		Long: `Report says what was requested and what was delivered, the evidence, what happened in which order, what it
-cost, and what changed. With several sessions it also compares their agents.
+		Long: `Report says what was requested and what was delivered, the evidence, what happened in which order, what
+it cost, and what changed. With several sessions it also compares their agents.
 
 Without -o it prints Markdown. An HTML file needs no network, no script and no other file. Both have the texts
 and names of the session's history, and nothing from logs: no prompt and no output of an agent or a gate. Long
@@ -180,7 +180,8 @@ func (a *reportVerb) mayWrite(file string) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be overwritten: %w", file, err)
 	}
-	return usage("wfs report -o ANOTHER-FILE"+filepath.Ext(file), "%s already exists and is not a report of wfs; --force overwrites it", file)
+	return usage("wfs report -o ANOTHER-FILE"+filepath.Ext(file),
+		"%s already exists and is not a report of wfs; --force overwrites it", file)
 }
 
 // noteInTree warns of a report in the work tree that the next checkpoint would take for a part of the work.
@@ -189,7 +190,8 @@ func (a *reportVerb) noteInTree(ctx context.Context, file string) {
 	if err != nil || !filepath.IsLocal(rel) {
 		return
 	}
-	if ignored, err := a.Repo.Ignores(ctx, []string{filepath.ToSlash(rel)}); err == nil && !ignored[filepath.ToSlash(rel)] {
+	rel = filepath.ToSlash(rel)
+	if ignored, err := a.Repo.Ignores(ctx, []string{rel}); err == nil && !ignored[rel] {
 		a.note("git does not ignore it: the next checkpoint here will have it")
 	}
 }
@@ -265,7 +267,8 @@ func (a *reportVerb) changes(ctx context.Context, in *report.Input, from, to ses
 		in.Diff = patch.String()
 		return err
 	}
-	d, err := sidebyside.Read(ctx, safePatches{a.app}, string(from), string(to), aroundChanges, "wfs diff "+string(in.Story.ID))
+	d, err := sidebyside.Read(ctx, safePatches{a.app}, string(from), string(to), aroundChanges,
+		"wfs diff "+string(in.Story.ID))
 	if err == nil {
 		in.Beside, err = d.HTML()
 	}

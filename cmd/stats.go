@@ -98,8 +98,8 @@ func (a *statsVerb) sayStats(j statsJSON) {
 	}
 	for _, r := range j.Rows {
 		spent := (time.Duration(r.Used.Millis) * time.Millisecond).Round(time.Second)
-		rows = append(rows, []any{strings.TrimSpace(r.Agent + " " + r.Model), r.Phase, views.Ratio(r.Passed, r.Attempts),
-			views.Ratio(r.True, r.Claims),
+		rows = append(rows, []any{strings.TrimSpace(r.Agent + " " + r.Model), r.Phase,
+			views.Ratio(r.Passed, r.Attempts), views.Ratio(r.True, r.Claims),
 			spent.String(), present.USD(r.Used), present.Count(r.Used.Tokens.Sum())})
 	}
 	a.env.Table(rows)

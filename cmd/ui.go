@@ -23,8 +23,8 @@ type uiJSON struct {
 func (a *uiVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "ui", Short: "a page in the browser: all sessions, and what to decide",
-		Long: `Ui serves a page on this machine until Ctrl-C: the sessions of this repository and of all others in which you
-have trusted wfs, each with its time line, tests, changes and what the agent said, live. You can approve, reject
+		Long: `Ui serves a page on this machine until Ctrl-C: the sessions of this repository and of all others in which
+you have trusted wfs, each with its time line, tests, changes and what the agent said, live. You can approve, reject
 with comments on lines, leave notes, stop, go back and finish there. Each button runs the wfs command that you
 would type, and shows it.
 

@@ -180,7 +180,8 @@ func (u *uiSource) State(ctx context.Context, r page.Repo, id session.ID) (page.
 }
 
 // state says where a session is, and which files of its work tree are in no checkpoint.
-func (u *uiSource) state(ctx context.Context, a *app, s *session.Session) (state page.State, edits []string, err error) {
+func (u *uiSource) state(ctx context.Context, a *app, s *session.Session,
+) (state page.State, edits []string, err error) {
 	state.Seq = s.Seq
 	who, held, err := a.Clone.Session(s.ID).Driver()
 	if err != nil {

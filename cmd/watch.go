@@ -23,8 +23,8 @@ type watchVerb struct {
 func (a *watchVerb) command() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [SESSION]", Short: "a board of all sessions, or the run of one until it ends",
-		Long: `Without a session, watch shows a board of all sessions at a terminal: what each of them does, and what it waits
-for. Enter watches the run of the selected one, other keys approve, reject, stop and so on; ? names them. Where no
+		Long: `Without a session, watch shows a board of all sessions at a terminal: what each of them does, and what it
+waits for. Enter watches the run of the selected one, other keys approve, reject, stop and so on; ? names them. Where no
 board can be drawn (in a pipe, with --json, TERM=dumb or ACCESSIBLE=1), watch without a session means the current
 session. With --all, or if no session is current, it prints one line for each session, and a line whenever one
 changes, until no run is in progress.
@@ -35,9 +35,10 @@ stands and what to type next, and exits 0; with --wait it waits for the next run
 as wfs run --json. --wait, --quiet and --verbose without a session are about the current one, too.
 
 It writes nothing and takes no lock.`,
-		Example: "  wfs watch\n  wfs run --detach && wfs watch csv-export\n  wfs watch csv-export --wait\n  wfs watch csv-export --json | jq -r .kind\n  wfs watch --all --json",
-		Args:    upTo(1),
-		RunE:    with(a.run),
+		Example: "  wfs watch\n  wfs run --detach && wfs watch csv-export\n  wfs watch csv-export --wait\n" +
+			"  wfs watch csv-export --json | jq -r .kind\n  wfs watch --all --json",
+		Args: upTo(1),
+		RunE: with(a.run),
 	}
 	a.tells.flags(c.Flags())
 	c.Flags().BoolVar(&a.wait, "wait", false, "wait for a run to start; with --all: do not end")

@@ -47,7 +47,8 @@ func (a *watchVerb) watchAll(ctx context.Context, much live.How) (done bool, err
 func (a *watchVerb) terminal() *os.File {
 	to, ok := a.env.Stdout.(*output)
 	in, isFile := a.env.Stdin.(*os.File)
-	if !ok || !isFile || a.json || !a.env.StdinTTY || !a.env.StdoutTTY || !present.Draws(a.env.Get) || !screen.Foreground(in) {
+	if !ok || !isFile || a.json || !a.env.StdinTTY || !a.env.StdoutTTY ||
+		!present.Draws(a.env.Get) || !screen.Foreground(in) {
 		return nil
 	}
 	out, _ := to.file()

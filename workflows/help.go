@@ -9,8 +9,8 @@ import (
 var helpText string
 
 // parseHelp returns a description of every object and every key, for JSON Schemas and for findings about missing keys.
-// Keys are written with underscores instead of dashes. In help.txt, a line that begins with blanks continues the previous
-// line.
+// Keys are written with underscores instead of dashes. In help.txt, a line that begins with blanks continues the
+// previous line.
 func parseHelp(text string) map[string]string {
 	help := map[string]string{}
 	last := ""

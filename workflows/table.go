@@ -145,7 +145,8 @@ func oneLined(noun, before string, problem func(string) string) shape {
 // start without reading one.
 var objects = sync.OnceValue(func() (all struct{ config, workflow, card, agent, gate, gateUse, worktree *object }) {
 	m := maker{parseHelp(helpText), map[string]*object{}}
-	all.config, all.workflow = m.objectOf(reflect.TypeFor[Config](), "config"), m.objectOf(reflect.TypeFor[Workflow](), "workflow")
+	all.config, all.workflow = m.objectOf(reflect.TypeFor[Config](), "config"),
+		m.objectOf(reflect.TypeFor[Workflow](), "workflow")
 	all.card, all.agent = m.objectOf(reflect.TypeFor[Card](), "card"), m.objectOf(reflect.TypeFor[Agent](), "agent")
 	all.gate, all.gateUse = m.objectOf(reflect.TypeFor[Gate](), "gate"), m.objectOf(reflect.TypeFor[Gate](), "gateUse")
 	all.worktree = m.objectOf(reflect.TypeFor[Worktree](), "worktree")

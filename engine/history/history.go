@@ -40,8 +40,8 @@ type Reader struct {
 	Cached func(id session.ID, tip session.Commit) session.Files
 	// DecodePlan reads plan.json.
 	DecodePlan func([]byte) (*workflows.Plan, error)
-	// Known has the events of ledger commits that were read before; their content never changes. It is nil for a command
-	// that reads each only once.
+	// Known has the events of ledger commits that were read before; their content never changes. It is nil for a
+	// command that reads each only once.
 	Known *sync.Map
 }
 

@@ -20,8 +20,8 @@ type Options struct {
 	// Write means that the command is going to write. Then the first git process of Open also returns the settings that
 	// writing commands need.
 	Write bool
-	// Directly means that files are read instead of asking git, as far as possible. It is for commands that must be fast
-	// and only read: unlike git it does not check who owns the repository.
+	// Directly means that files are read instead of asking git, as far as possible. It is for commands that must be
+	// fast and only read: unlike git it does not check who owns the repository.
 	Directly bool
 	// Waits is called with the reason when the command waits for another wfs process. It may be nil.
 	Waits func(why string)

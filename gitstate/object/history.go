@@ -167,7 +167,8 @@ func (r *History) DiffTo(ctx context.Context, from, to string, o DiffOptions, w 
 // .gitattributes that calls a file binary.
 func (r *History) Patch(ctx context.Context, from, to string, around int, w io.Writer) error {
 	return r.stream(ctx, w, []string{"-c", "core.quotePath=true", "diff-tree", EverySubmodule, "-r", "-p", "-M",
-		"--no-rename-empty", "--text", "--no-ext-diff", "--no-textconv", "--no-color", "-U" + strconv.Itoa(around), "--end-of-options", from, to, "--"})
+		"--no-rename-empty", "--text", "--no-ext-diff", "--no-textconv", "--no-color", "-U" + strconv.Itoa(around),
+		"--end-of-options", from, to, "--"})
 }
 
 func (r *History) stream(ctx context.Context, w io.Writer, args []string) error {

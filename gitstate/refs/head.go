@@ -97,8 +97,8 @@ func (r *Refs) Sessions(ctx context.Context) (map[session.ID]session.Commit, err
 	return tips, err
 }
 
-// Stamp returns a text that changes when a session's ledger moves. For the id "", it changes when Sessions may find other
-// sessions, or may find ledgers that are not files elsewhere. Stamp opens no file.
+// Stamp returns a text that changes when a session's ledger moves. For the id "", it changes when Sessions may find
+// other sessions, or may find ledgers that are not files elsewhere. Stamp opens no file.
 func (r *Refs) Stamp(id session.ID) (stamp string) {
 	if id != "" {
 		return durable.Stamp(r.refPath(LedgerRef(id)))

@@ -30,8 +30,8 @@ func (r *Histories) LedgersFrom(ctx context.Context, tip session.Commit) (list [
 	return list, nil
 }
 
-// Documents returns a document of each of these ledger commits, nil for those that have no such document. It takes one process
-// of git for all.
+// Documents returns a document of each of these ledger commits, nil for those that have no such document. It takes one
+// process of git for all.
 func (r *Histories) Documents(ctx context.Context, ledgers []session.Commit, name string) (files [][]byte, err error) {
 	names := make([]string, len(ledgers))
 	for i, ledger := range ledgers {

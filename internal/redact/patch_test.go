@@ -10,8 +10,10 @@ import (
 func TestPatch(t *testing.T) {
 	t.Parallel()
 	const token = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
-	key := "-----BEGIN RSA PRIVATE KEY-----\n+MIIEpAIBAAKCAQEAwJ1PZ\n+Qk1Xv9mT3kqGQ8Jv0hWn\n+-----END RSA PRIVATE KEY-----"
-	text := "diff --git a/x b/x\n@@ -1,3 +1,7 @@\n same\n\n-token: " + token + "\n+" + key + "\n+token: " + token + "\n after\n-last"
+	key := "-----BEGIN RSA PRIVATE KEY-----\n+MIIEpAIBAAKCAQEAwJ1PZ\n+Qk1Xv9mT3kqGQ8Jv0hWn\n" +
+		"+-----END RSA PRIVATE KEY-----"
+	text := "diff --git a/x b/x\n@@ -1,3 +1,7 @@\n same\n\n-token: " + token + "\n+" + key +
+		"\n+token: " + token + "\n after\n-last"
 	for size := range len(text) {
 		var out bytes.Buffer
 		w := New(nil).Patch(&out)

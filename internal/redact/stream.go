@@ -89,8 +89,8 @@ func (s *Stream) piece() error {
 	return err
 }
 
-// Patch returns a Stream for the output of git diff: each line keeps its sign, and remains a line. The text of a private
-// key is removed line by line.
+// Patch returns a Stream for the output of git diff: each line keeps its sign, and remains a line. The text of a
+// private key is removed line by line.
 func (r *Redactor) Patch(w io.Writer) io.WriteCloser { return &patch{Stream: r.Stream(w)} }
 
 type patch struct {

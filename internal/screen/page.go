@@ -81,8 +81,8 @@ func (p *Page) Draw(columns, rows int, lines []string) error {
 	return err
 }
 
-// Keys makes a terminal pass on each key at once and not display it; Ctrl-C and Ctrl-Z still work. `restore` undoes that;
-// it may be called more than once.
+// Keys makes a terminal pass on each key at once and not display it; Ctrl-C and Ctrl-Z still work. `restore` undoes
+// that; it may be called more than once.
 func Keys(f *os.File) (restore func()) {
 	return changed(f, func(t *unix.Termios) {
 		t.Lflag &^= unix.ECHO | unix.ICANON
@@ -90,8 +90,8 @@ func Keys(f *os.File) (restore func()) {
 	})
 }
 
-// ReadKeys reads what was typed, after Keys. It returns "" if nothing is typed within a time, and io.EOF if the terminal
-// is gone. It does not block in a read, because one that began before Keys would wait for a whole line.
+// ReadKeys reads what was typed, after Keys. It returns "" if nothing is typed within a time, and io.EOF if the
+// terminal is gone. It does not block in a read, because one that began before Keys would wait for a whole line.
 func ReadKeys(f *os.File, within time.Duration) (string, error) {
 	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, int(within.Milliseconds()))

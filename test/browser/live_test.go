@@ -98,7 +98,8 @@ func TestSendsByKey(t *testing.T) {
 	p := u.open(t)
 	send := func(id, key string) (sent string) {
 		u.session(p, id)
-		p.js(`window.sent = ""; addEventListener("submit", e => { sent += e.target.action; e.preventDefault() }); 0`, nil)
+		p.js(`window.sent = ""
+		addEventListener("submit", e => { sent += e.target.action; e.preventDefault() }); 0`, nil)
 		p.press(key)
 		p.typed("fine")
 		p.do("Input.dispatchKeyEvent",

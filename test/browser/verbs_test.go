@@ -87,7 +87,8 @@ func (h *hand) confirm(preview string) string {
 	return h.post(h.origin+address, hidden(preview))
 }
 
-// TestVerbs answers a question, runs, stops, undoes, and switches, from the page. What the commands did is seen in the terminal.
+// TestVerbs answers a question, runs, stops, undoes, and switches, from the page. What the commands did is seen in the
+// terminal.
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	r := shopWithoutBrowser(t)

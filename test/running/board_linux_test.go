@@ -13,7 +13,8 @@ import (
 // boardAgent asks in the session "asks", and waits in the session "works" for a line in the pipe "go".
 const boardAgent = `case $WFS_SESSION in
 asks) test "$WFS_ATTEMPT" != 1 || echo '{"ask": "tabs or semicolons?"}' > "$WFS_RESULT" ;;
-*) test -p "$HOME/go" || mkfifo "$HOME/go"; echo 'I look at the code first'; read -r line < "$HOME/go"; echo work > work.txt ;;
+*) test -p "$HOME/go" || mkfifo "$HOME/go"; echo 'I look at the code first'
+  read -r line < "$HOME/go"; echo work > work.txt ;;
 esac
 `
 
@@ -87,7 +88,8 @@ func TestBoard(t *testing.T) {
 
 	s.types("q")
 	s.ends(0)
-	if got := s.Text(); !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "after 0") || strings.Contains(got, "NOT RUNNING") {
+	if got := s.Text(); !strings.HasPrefix(got, "before\n") || !strings.HasSuffix(got, "after 0") ||
+		strings.Contains(got, "NOT RUNNING") {
 		t.Errorf("the terminal is not as it was:\n%s", got)
 	}
 }
@@ -97,7 +99,9 @@ func TestBoardApproves(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.agent("echo work > work.txt\n")
-	p.write(".wfs/workflows/plain.yaml", "version: 1\nname: plain\nstart: WORK\nphases:\n  WORK:\n    run: agent\n    gates: [{use: tests}]\n    on: {pass: LOOK}\n  LOOK:\n    run: human\n    on: {pass: done}\n")
+	p.write(".wfs/workflows/plain.yaml", "version: 1\nname: plain\nstart: WORK\nphases:\n"+
+		"  WORK:\n    run: agent\n    gates: [{use: tests}]\n    on: {pass: LOOK}\n"+
+		"  LOOK:\n    run: human\n    on: {pass: done}\n")
 	p.ok("git", "commit", "-q", "-a", "-m", "a person looks")
 	p.ok("wfs", "trust", "--yes")
 	p.ok("wfs", "new", "one")
@@ -134,7 +138,8 @@ func TestBoardStops(t *testing.T) {
 		"SIGTERM": {exitTerminated, func(s *seen) { s.signal(syscall.SIGTERM) }},
 		"Ctrl-Z": {exitOK, func(s *seen) {
 			s.types("\x1a")
-			p.until("the shell's screen", func() bool { on, err := vt.Echoes(s.master); return on && err == nil && s.Text() == "" })
+			p.until("the shell's screen",
+				func() bool { on, err := vt.Echoes(s.master); return on && err == nil && s.Text() == "" })
 			s.signal(syscall.SIGCONT)
 			s.sees("NOT RUNNING")
 			s.types("q")

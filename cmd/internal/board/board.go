@@ -1,5 +1,5 @@
-// Package board is the list of all sessions that `wfs watch` shows in a terminal. It turns keys into commands to run and
-// sessions into lines; it does no input or output itself.
+// Package board is the list of all sessions that `wfs watch` shows in a terminal. It turns keys into commands to run
+// and sessions into lines; it does no input or output itself.
 package board
 
 import (
@@ -29,8 +29,8 @@ var Groups = [...]string{"needs you", "running", "blocked", "not running", "done
 
 func (g Group) String() string { return Groups[g] }
 
-// GroupOf returns the part of the board to which a session with this status belongs. `wait` is what it waits for, nil if
-// that is not known; `runs` says that a run drives it.
+// GroupOf returns the part of the board to which a session with this status belongs. `wait` is what it waits for, nil
+// if that is not known; `runs` says that a run drives it.
 func GroupOf(status session.Status, wait *session.Waiting, runs bool) Group {
 	switch status {
 	case session.StatusRunning:

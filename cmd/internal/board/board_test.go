@@ -16,11 +16,12 @@ var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 func sample() *Board {
 	b := &Board{Title: "shop", Help: "the keys"}
 	b.Set([]Row{
-		{ID: "done", Group: Done, Status: session.StatusFinished, At: "2/2", Now: "on done", Updated: now.Add(-50 * time.Hour)},
-		{ID: "run", Group: Running, Status: session.StatusRunning, At: "GREEN 1/2", Attempt: 3, Now: "claude runs go test", Cost: "$1.20",
-			Updated: now.Add(-5 * time.Second), Here: true, Runs: true},
-		{ID: "ask", Group: NeedsYou, Status: session.StatusWaiting, At: "PLAN", Now: "tabs\x1b[2J or 日本語?", Updated: now, About: []string{"goal"},
-			Decide: true},
+		{ID: "done", Group: Done, Status: session.StatusFinished, At: "2/2", Now: "on done",
+			Updated: now.Add(-50 * time.Hour)},
+		{ID: "run", Group: Running, Status: session.StatusRunning, At: "GREEN 1/2", Attempt: 3,
+			Now: "claude runs go test", Cost: "$1.20", Updated: now.Add(-5 * time.Second), Here: true, Runs: true},
+		{ID: "ask", Group: NeedsYou, Status: session.StatusWaiting, At: "PLAN", Now: "tabs\x1b[2J or 日本語?",
+			Updated: now, About: []string{"goal"}, Decide: true},
 	})
 	return b
 }
@@ -75,7 +76,8 @@ func TestScrolls(t *testing.T) {
 	t.Parallel()
 	var rows []Row
 	for i := range 1000 {
-		rows = append(rows, Row{ID: session.ID(fmt.Sprintf("s%04d", i)), Group: Group(i % 5), Updated: now.Add(-time.Duration(i) * time.Second)})
+		rows = append(rows, Row{ID: session.ID(fmt.Sprintf("s%04d", i)), Group: Group(i % 5),
+			Updated: now.Add(-time.Duration(i) * time.Second)})
 	}
 	b := &Board{}
 	b.Set(slices.Clone(rows))

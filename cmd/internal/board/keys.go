@@ -19,8 +19,8 @@ const (
 )
 
 // Keys splits what was typed into keys: characters, or the names of other keys. Pasted text is one key that begins with
-// "paste:", so that it can never be taken for commands. `rest` is the beginning of a key whose other characters have not
-// arrived yet.
+// "paste:", so that it can never be taken for commands. `rest` is the beginning of a key whose other characters have
+// not arrived yet.
 func Keys(typed string) (keys []string, rest string) {
 	for typed != "" {
 		if pasted, is := strings.CutPrefix(typed, beginPaste); is {

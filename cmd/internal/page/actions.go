@@ -191,8 +191,8 @@ func (s *Server) do(r *http.Request, o *outcome, do action) error {
 	event, _, _ := strings.Cut(form.Get("seen"), " ")
 	if do.needs == sameFiles && form.Get("seen") != now.Seen() ||
 		do.needs == sameSession && event != strconv.FormatInt(now.Seq, 10) {
-		o.Exit, o.Printed = 1, "The session or its files have changed since that page was loaded. Nothing was done: look "+
-			"at it again first."
+		o.Exit, o.Printed = 1, "The session or its files have changed since that page was loaded. Nothing was done: "+
+			"look at it again first."
 		return nil
 	}
 	args := do.args(o.ID, form)
@@ -202,8 +202,8 @@ func (s *Server) do(r *http.Request, o *outcome, do action) error {
 	}
 	o.Command = typed(args)
 	if !sure && !(do.perhapsAgent && now.Driven) {
-		o.Exit, o.Printed = 1, "Nothing was done: a run is in progress, and over this connection wfs cannot tell whether "+
-			"you or its agent\nasks for this. Type the command in a terminal, or wait until the run has ended."
+		o.Exit, o.Printed = 1, "Nothing was done: a run is in progress, and over this connection wfs cannot tell "+
+			"whether you or its agent\nasks for this. Type the command in a terminal, or wait until the run has ended."
 		return nil
 	}
 	o.ran = true

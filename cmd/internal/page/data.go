@@ -237,7 +237,8 @@ func says(r agents.Record) string {
 func can(r *Row, what string) bool {
 	running, open := runs(r), !r.Status.Final() && r.Status != present.Unreadable
 	asks := r.Status == session.StatusWaiting && r.Waiting != nil && r.Waiting.Reason != session.WaitLimit
-	stopped := slices.ContainsFunc(r.Ways, func(w present.Way) bool { return strings.Contains(w.Command, "--reset-breaker") })
+	stopped := slices.ContainsFunc(r.Ways,
+		func(w present.Way) bool { return strings.Contains(w.Command, "--reset-breaker") })
 	switch what {
 	case "approve":
 		return !running && (board.Decides(r.Status, r.Waiting) || r.Status == session.StatusBlocked)

@@ -50,7 +50,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		if r.Method == http.MethodPost {
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			if r.Header.Get("Origin") != "http://"+r.Host || !same(r.PostFormValue("form"), s.form) {
-				s.refuse(w, http.StatusForbidden, "This form is not from this page, or from before wfs ui was restarted.")
+				s.refuse(w, http.StatusForbidden,
+					"This form is not from this page, or from before wfs ui was restarted.")
 				return
 			}
 		}

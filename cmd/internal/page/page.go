@@ -74,8 +74,8 @@ func New(ctx context.Context, source Source, port int, now func() time.Time) (*S
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Source: source, Now: now, listener: l, root: "/" + rand.Text()[:12], key: rand.Text(), form: rand.Text(),
-		token: rand.Text(), pages: map[string]*template.Template{}}
+	s := &Server{Source: source, Now: now, listener: l, root: "/" + rand.Text()[:12], key: rand.Text(),
+		form: rand.Text(), token: rand.Text(), pages: map[string]*template.Template{}}
 	s.live.changes, s.live.now = source.Changes, now
 	functions := s.functions()
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "files/layout.html"))

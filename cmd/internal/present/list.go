@@ -53,8 +53,8 @@ func (c *Screen) List(list []Session) {
 	c.Table(rows)
 }
 
-// At says in which phase and in which lap or item a session is, such as "GREEN 2/5". Of work that is done it says how many
-// items are done.
+// At says in which phase and in which lap or item a session is, such as "GREEN 2/5". Of work that is done it says how
+// many items are done.
 func (s *Session) At() string {
 	switch {
 	case s.Items > 0 && s.Phase == workflows.Done:

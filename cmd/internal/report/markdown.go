@@ -111,7 +111,8 @@ func escape(s string) string {
 		}
 		b.WriteRune(r)
 		switch {
-		case r == '@' && word(at(i+1)), r == ':' && at(i+1) == '/' && at(i+2) == '/', r == '#' && word(at(i+1)), r == '!' && unicode.IsDigit(at(i+1)),
+		case r == '@' && word(at(i+1)), r == ':' && at(i+1) == '/' && at(i+2) == '/',
+			r == '#' && word(at(i+1)), r == '!' && unicode.IsDigit(at(i+1)),
 			(r == 'w' || r == 'W') && at(i+1) == '.':
 			b.WriteString(joint)
 		}

@@ -44,13 +44,14 @@ type Agent struct {
 
 // Session is what a report says of one session.
 type Session struct {
-	Session     present.Story       `json:"session"`
-	Stands      string              `json:"stands"`                // where it stands, in a line
-	Says        []present.Row       `json:"says,omitempty"`        // the rows below that line
-	Asked       []Asked             `json:"asked"`                 // what was asked for, and what shows that it is done
-	Experiments []Experiment        `json:"experiments,omitempty"` // that tested the passes that led to the current checkpoint
-	Tampered    []session.Tampering `json:"tampered,omitempty"`    // suspicious changes to tests that led there
-	Review      *session.Review     `json:"review,omitempty"`      // the newest review
+	Session present.Story `json:"session"`
+	Stands  string        `json:"stands"`         // where it stands, in a line
+	Says    []present.Row `json:"says,omitempty"` // the rows below that line
+	Asked   []Asked       `json:"asked"`          // what was asked for, and what shows that it is done
+	// on the way to the current checkpoint: experiments that tested its passes, and suspicious changes to tests
+	Experiments []Experiment        `json:"experiments,omitempty"`
+	Tampered    []session.Tampering `json:"tampered,omitempty"`
+	Review      *session.Review     `json:"review,omitempty"` // the newest review
 	Metrics     views.Metrics       `json:"metrics"`
 	Tools       views.Tools         `json:"tools"`
 	Patterns    []views.Pattern     `json:"patterns"`
@@ -162,7 +163,8 @@ func (r *Session) asked(lines [][]session.FileLines) {
 	d := &r.Session
 	s, shown := d.Of, d.Shown()
 	for i, item := range items.States(s) {
-		a := Asked{Number: item.Number, Text: item.Text, State: item.State, Says: item.Says(), Checkpoint: item.Checkpoint}
+		a := Asked{Number: item.Number, Text: item.Text, State: item.State, Says: item.Says(),
+			Checkpoint: item.Checkpoint}
 		if item.Test != "" {
 			a.Tests = []session.TestID{item.Test}
 		}

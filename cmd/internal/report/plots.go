@@ -27,7 +27,8 @@ func Plots(m *views.Metrics) (list []Drawing) {
 		list = draw(list, svg.Bars, byGate(m))
 	}
 	list = draw(list, svg.Bars, byLap(m, "Cost by lap", svg.Dollars, func(u cost.Usage) float64 { return u.USD.USD() }))
-	list = draw(list, svg.Bars, byLap(m, "Tokens by lap", "tokens", func(u cost.Usage) float64 { return float64(u.Tokens.Sum()) }))
+	list = draw(list, svg.Bars, byLap(m, "Tokens by lap", "tokens",
+		func(u cost.Usage) float64 { return float64(u.Tokens.Sum()) }))
 	for _, n := range m.Numbers[:min(len(m.Numbers), mostNumbers)] {
 		list = draw(list, svg.Lines, numberPlot(&n))
 	}

@@ -15,10 +15,14 @@ import (
 
 // hostile are texts that would be markup if they were not escaped.
 var hostile = []string{
-	"# heading", "- item", "1. item", "=====", "| a | b |", "a\n\n# b", "<script>alert(1)</script>", "<img src=x onerror=y>",
-	"[link](https://evil.example)", "![image](https://evil.example/x.png)", "<https://evil.example>", "https://evil.example/a",
-	"www.evil.example", "someone@evil.example", "@everyone", "see #12", "```\n# out\n```", "`code` ``more``", "a \\| b", "a \\",
-	"**bold** __bold__ ~~gone~~ *i*", "&lt;b&gt; &#35; x", "</td></table></style><style>*{display:none}", "$\\href{x}{y}$", "[^1]: note",
+	"# heading", "- item", "1. item", "=====", "| a | b |", "a\n\n# b",
+	"<script>alert(1)</script>", "<img src=x onerror=y>",
+	"[link](https://evil.example)", "![image](https://evil.example/x.png)", "<https://evil.example>",
+	"https://evil.example/a",
+	"www.evil.example", "someone@evil.example", "@everyone", "see #12", "```\n# out\n```", "`code` ``more``",
+	"a \\| b", "a \\",
+	"**bold** __bold__ ~~gone~~ *i*", "&lt;b&gt; &#35; x", "</td></table></style><style>*{display:none}",
+	"$\\href{x}{y}$", "[^1]: note",
 	"-->", "\x1b[31mred\x1b[m", "a\u202eb", "    indented", "> quote", "javascript:alert(1)", "{{.}}",
 }
 
@@ -35,8 +39,9 @@ func TestMarkdownEscapes(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"export_test.go +19 (a_b)": "export_test.go +19 (a_b)", "- x": `\- x`, "1. x": `1\. x`, "$0.61 of $5.00": "$0.61 of $5.00",
-		"_x_": `\_x\_`, "R&D": `R\&D`, "a & b": "a & b",
+		"export_test.go +19 (a_b)": "export_test.go +19 (a_b)", "- x": `\- x`, "1. x": `1\. x`,
+		"$0.61 of $5.00": "$0.61 of $5.00",
+		"_x_":            `\_x\_`, "R&D": `R\&D`, "a & b": "a & b",
 	} {
 		if got := begun(line(text).markdown()); got != want {
 			t.Errorf("%q becomes %q, and not %q", text, got, want)
@@ -72,7 +77,8 @@ func TestFence(t *testing.T) {
 
 // about returns the report of a session in which each text is the given one.
 func about(text string, attempts int) *Report {
-	s := &session.Session{Created: session.Created{ID: "csv", Goal: text, Items: []string{text}, SpecPath: text, Agent: text,
+	s := &session.Session{Created: session.Created{ID: "csv", Goal: text, Items: []string{text}, SpecPath: text,
+		Agent:    text,
 		Workflow: "tdd", Laps: true, Base: "0123456789"}, Status: session.StatusBlocked, Phase: "GREEN", Lap: 1,
 		Blocked: &session.BlockedBy{Reason: session.BlockBreaker, Evidence: []string{text, text}}, Current: attempts,
 		LastGates: []session.GateResult{{Gate: text, Verdict: session.Fail, Reason: text, FirstError: text,
@@ -80,20 +86,27 @@ func about(text string, attempts int) *Report {
 	s.CreatedAt, s.UpdatedAt = 1, 2
 	var events []session.Event
 	add := func(b session.Body) {
-		events = append(events, session.Event{Seq: int64(len(events) + 1), At: time.Unix(int64(len(events)), 0), Body: b})
+		events = append(events, session.Event{
+			Seq: int64(len(events) + 1), At: time.Unix(int64(len(events)), 0), Body: b,
+		})
 	}
 	s.Checkpoints = append(s.Checkpoints, session.Checkpoint{Code: "0123456789abcdef"})
 	add(session.Created{Goal: text, Start: "GREEN"})
 	add(session.Checkpointed{Trigger: session.TriggerBirth})
 	for n := 1; n <= attempts; n++ {
-		s.Checkpoints = append(s.Checkpoints, session.Checkpoint{Number: n, On: n - 1, Code: "0123456789abcdef", Summary: text})
+		s.Checkpoints = append(s.Checkpoints, session.Checkpoint{Number: n, On: n - 1, Code: "0123456789abcdef",
+			Summary: text})
 		add(session.AttemptStarted{Phase: "GREEN", Lap: 1, Attempt: n})
-		add(session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK, Agent: text, Model: text, Note: text, Done: true,
-			Denied: []string{text}, Tools: 1, ToolUse: []session.ToolUse{{Name: text, Calls: 1}}, Review: &session.Review{Verdict: session.Reject,
+		add(session.RunEnded{RunResult: session.RunResult{Outcome: session.OutcomeOK, Agent: text, Model: text,
+			Note: text, Done: true,
+			Denied: []string{text}, Tools: 1, ToolUse: []session.ToolUse{{Name: text, Calls: 1}},
+			Review: &session.Review{Verdict: session.Reject,
 				Findings: []session.Remark{{Path: text, What: text}}, By: text}}})
-		add(session.Judged{Judgement: session.Judgement{Verdict: session.Fail, Reason: text, Gates: []session.GateResult{{Gate: text,
-			Verdict: session.Fail, Reason: text, FirstError: text, Fingerprint: "x", Numbers: map[string]float64{text: float64(n)},
-			Counts: session.Counts{Passed: n, Failed: 1}, Failing: []session.TestID{session.TestID(text)}}}}})
+		add(session.Judged{Judgement: session.Judgement{Verdict: session.Fail, Reason: text,
+			Gates: []session.GateResult{{Gate: text,
+				Verdict: session.Fail, Reason: text, FirstError: text, Fingerprint: "x",
+				Numbers: map[string]float64{text: float64(n)},
+				Counts:  session.Counts{Passed: n, Failed: 1}, Failing: []session.TestID{session.TestID(text)}}}}})
 		add(session.Decided{Verdict: session.Fail, Reason: text, Next: "GREEN", NextLap: 1, Refuted: true})
 		add(session.Checkpointed{Number: n, Trigger: session.TriggerAttempt})
 	}
@@ -101,8 +114,9 @@ func about(text string, attempts int) *Report {
 	d := present.Describe(s)
 	d.Next = []string{"wfs run"}
 	x := Of(Input{Story: present.StoryOf(d, time.Unix(3, 0)), Events: events, Diff: "+" + text + "\n",
-		Closing: present.Closing{Head: present.Join(text), Rows: []present.Row{{Label: "failing", Text: text}, {Text: text, Whole: true}}},
-		Lines:   [][]session.FileLines{{{Path: text, Status: "A", Added: 1}}, {{Path: text, Status: "A"}}}})
+		Closing: present.Closing{Head: present.Join(text), Rows: []present.Row{{Label: "failing", Text: text},
+			{Text: text, Whole: true}}},
+		Lines: [][]session.FileLines{{{Path: text, Status: "A", Added: 1}}, {{Path: text, Status: "A"}}}})
 	r := &Report{WFS: "dev", Unreadable: map[string]string{}}
 	r.Add(x)
 	return r
@@ -131,7 +145,8 @@ func TestHostileReports(t *testing.T) {
 		}
 		text, _, _ := strings.Cut(r.Markdown(), "```") // the difference follows
 		for _, l := range strings.Split(text, "\n") {
-			markdown += regexp.MustCompile(`^(#+ |\| |- )?.*`).ReplaceAllString(l, "$1") + fmt.Sprint(strings.Count(l, "|")) + "\n"
+			markdown += regexp.MustCompile(`^(#+ |\| |- )?.*`).ReplaceAllString(l, "$1") +
+				fmt.Sprint(strings.Count(l, "|")) + "\n"
 		}
 		return html, markdown
 	}
@@ -153,11 +168,12 @@ func TestPolicy(t *testing.T) {
 	if err := about("x", 1).HTML(&b); err != nil {
 		t.Fatal(err)
 	}
-	if page := html.UnescapeString(b.String()); !regexp.MustCompile(`content="default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]+='; base-uri`).
-		MatchString(page) {
+	policy := regexp.MustCompile(`content="default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]+='; base-uri`)
+	if !policy.MatchString(html.UnescapeString(b.String())) {
 		t.Errorf("no policy in %.1500s", b.String())
 	}
-	if strings.Contains(b.String(), "http:") || strings.Contains(strings.ReplaceAll(b.String(), "http://www.w3.org/2000/svg", ""), "://") {
+	if strings.Contains(b.String(), "http:") ||
+		strings.Contains(strings.ReplaceAll(b.String(), "http://www.w3.org/2000/svg", ""), "://") {
 		t.Error("the page names an address")
 	}
 }

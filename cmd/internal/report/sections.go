@@ -39,7 +39,8 @@ func (r *Report) blocks(drawn bool) []Block {
 		}
 		d.left(len(r.Sessions)-mostParts, "more sessions", "wfs report SESSION")
 	}
-	d.say(muted(fmt.Sprintf("Written by wfs report (wfs %s), %s. Secrets that wfs recognises are redacted.", r.WFS, when(r.At))))
+	d.say(muted(fmt.Sprintf("Written by wfs report (wfs %s), %s. Secrets that wfs recognises are redacted.",
+		r.WFS, when(r.At))))
 	return d.blocks
 }
 
@@ -55,7 +56,8 @@ func (d *document) compare(r *Report) {
 		x := &r.Sessions[i]
 		s, all := &x.Session, x.Metrics.Total()
 		rows = append(rows, row(Text{Words: string(s.ID), To: anchor(s)}, s.Of.Headline(), badge(string(s.Status)),
-			views.Ratio(s.ItemsDone, s.Items), views.Ratio(all.Passed, all.Attempts), views.Ratio(s.Claims-s.Refuted, s.Claims), spent(s), money(s)))
+			views.Ratio(s.ItemsDone, s.Items), views.Ratio(all.Passed, all.Attempts),
+			views.Ratio(s.Claims-s.Refuted, s.Claims), spent(s), money(s)))
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Unreadable)) {
 		rows = append(rows, row(id, r.Unreadable[id], badge("unreadable"), "-", "-", "-", "-", "-"))
@@ -63,13 +65,15 @@ func (d *document) compare(r *Report) {
 	d.table("", []string{"session", "goal", "status", "items", "attempts passed", "claims true", "time", "cost"}, rows)
 	rows = nil
 	for _, a := range r.Agents {
-		rows = append(rows, row(strings.TrimSpace(a.Agent+" "+a.Model), views.Ratio(a.Done, a.Sessions), views.Ratio(a.Passed, a.Attempts),
+		rows = append(rows, row(strings.TrimSpace(a.Agent+" "+a.Model), views.Ratio(a.Done, a.Sessions),
+			views.Ratio(a.Passed, a.Attempts),
 			views.Ratio(a.True, a.Claims), present.Lasting(millis(a.Used.Millis)), present.USD(a.Used),
 			present.Count(a.Used.Tokens.Sum())))
 	}
 	if len(rows) > 0 {
 		d.heading(2, "agents", "By agent and model")
-		d.table("", []string{"agent", "sessions done", "attempts passed", "claims true", "time", "cost", "tokens"}, rows)
+		d.table("", []string{"agent", "sessions done", "attempts passed", "claims true", "time", "cost",
+			"tokens"}, rows)
 	}
 }
 
@@ -265,7 +269,8 @@ func (d *document) evidence(x *Session) {
 		if p.Unjudged() {
 			what = "not judged"
 		}
-		rows = append(rows, row(string(p.Phase), fmt.Sprintf("%s in lap %d: %s", what, p.Lap, cmp.Or(p.Why, "no reason given"))))
+		rows = append(rows, row(string(p.Phase),
+			fmt.Sprintf("%s in lap %d: %s", what, p.Lap, cmp.Or(p.Why, "no reason given"))))
 	}
 	for _, t := range x.Tampered[:min(len(x.Tampered), mostOfList)] {
 		rows = append(rows, row("changed test", t.String()))
@@ -502,7 +507,8 @@ func (d *document) changes(x *Session) {
 			rows = append(rows, row(f.Status, code(f.Path), linesOf(f)))
 		}
 	}
-	d.say(fmt.Sprintf("%s, +%d -%d, from the base to ", present.N(len(x.Files), "file"), added, removed), number(s.Checkpoint))
+	d.say(fmt.Sprintf("%s, +%d -%d, from the base to ", present.N(len(x.Files), "file"), added, removed),
+		number(s.Checkpoint))
 	d.table("", []string{"", "file", "lines"}, rows)
 	d.left(len(x.Files)-mostFiles, "more files", "wfs diff "+string(s.ID)+" --name-only")
 	if d.several {

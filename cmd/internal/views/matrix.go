@@ -69,7 +69,8 @@ func MatrixOf(columns []Column, most int) Matrix {
 		m.Rows = append(m.Rows, row)
 	}
 	slices.SortFunc(m.Rows, func(x, y MatrixRow) int {
-		return cmp.Or(cmp.Compare(x.firstSeen(), y.firstSeen()), cmp.Compare(x.Gate, y.Gate), cmp.Compare(x.Test, y.Test))
+		return cmp.Or(cmp.Compare(x.firstSeen(), y.firstSeen()),
+			cmp.Compare(x.Gate, y.Gate), cmp.Compare(x.Test, y.Test))
 	})
 	if m.More = max(0, len(m.Rows)-most); m.More > 0 {
 		m.Rows = m.Rows[:most]

@@ -12,7 +12,8 @@ import (
 // phase is a group of its own.
 func TestTimeline(t *testing.T) {
 	attempt := func(phase session.PhaseName, n int, verdict session.Verdict, next session.PhaseName) []session.Body {
-		return []session.Body{session.AttemptStarted{Phase: phase, Lap: 1, Attempt: n, Agent: "claude"}, session.RunEnded{},
+		return []session.Body{session.AttemptStarted{Phase: phase, Lap: 1, Attempt: n, Agent: "claude"},
+			session.RunEnded{},
 			session.Judged{}, session.Decided{Verdict: verdict, Next: next, NextLap: 1},
 			session.Checkpointed{Trigger: session.TriggerAttempt}}
 	}
@@ -35,7 +36,8 @@ func TestTimeline(t *testing.T) {
 			got = append(got, text)
 		}
 	}
-	want := []string{"RED person new session, workflow tdd", "RED pass", "GREEN fail", "GREEN person note", "GREEN pass"}
+	want := []string{"RED person new session, workflow tdd", "RED pass", "GREEN fail", "GREEN person note",
+		"GREEN pass"}
 	if len(visits) != 2 || len(got) != len(want) {
 		t.Fatalf("got %d visits, %q", len(visits), got)
 	}
@@ -70,8 +72,10 @@ func TestMatrix(t *testing.T) {
 
 // TestNewest: old entries go one by one, and visits without any go as well.
 func TestNewest(t *testing.T) {
-	for most, want := range []string{" 6", "c1 5", "c2 4", "b1 c2 3", "b2 c2 2", "b3 c2 1", "a1 b3 c2 0", "a1 b3 c2 0"} {
-		visits, older := Newest([]Visit{{Phase: "a", Entries: make([]Entry, 1)}, {Phase: "b", Entries: make([]Entry, 3)},
+	for most, want := range []string{" 6", "c1 5", "c2 4", "b1 c2 3",
+		"b2 c2 2", "b3 c2 1", "a1 b3 c2 0", "a1 b3 c2 0"} {
+		visits, older := Newest([]Visit{{Phase: "a", Entries: make([]Entry, 1)},
+			{Phase: "b", Entries: make([]Entry, 3)},
 			{Phase: "c", Entries: make([]Entry, 2)}}, most)
 		got := ""
 		for _, v := range visits {
