@@ -5,17 +5,18 @@ import (
 	"html/template"
 	"strings"
 
+	"github.com/wfs-dev/wfs/cmd/internal/present"
 	"github.com/wfs-dev/wfs/internal/safetext"
 )
 
 // Block is one part of a report, for both formats. Exactly one of its fields is set, except where a comment says more.
 type Block struct {
-	Level   int    // of a heading, whose text is Line
-	ID      string // of that heading
-	Line    Line   // a paragraph
-	List    []Line
+	Level   int           // of a heading, whose text is Line
+	ID      string        // of that heading
+	Line    Line          // a paragraph
 	Head    []string      // of a table, with Rows
 	Class   string        // of that table, for style sheets
+	List    bool          // Rows are a list, with one cell each
 	Rows    []Row         // of a table or, without Head, of facts: a label and its text
 	Code    string        // lines to be shown as they are
 	Drawing template.HTML // is left out of Markdown
@@ -53,10 +54,13 @@ func line(parts ...any) (l Line) {
 	return l
 }
 
-func code(words string) Text     { return Text{Words: words, Kind: "code"} }
-func badge(class string) Text    { return Text{Words: class, Kind: "badge " + class} }
-func muted(words ...string) Text { return Text{Words: strings.Join(words, " "), Kind: "muted"} }
-func strong(words string) Text   { return Text{Words: words, Kind: "strong"} }
+func code(words string) Text   { return Text{Words: words, Kind: "code"} }
+func badge(class string) Text  { return Text{Words: class, Kind: "badge " + class} }
+func muted(words string) Text  { return Text{Words: words, Kind: "muted"} }
+func strong(words string) Text { return Text{Words: words, Kind: "strong"} }
+func bad(words string) Text    { return Text{Words: words, Kind: "bad"} }
+func ok(words string) Text     { return Text{Words: words, Kind: "ok"} }
+
 func row(cells ...any) (r Row) {
 	for _, c := range cells {
 		r.Cells = append(r.Cells, line(c))
@@ -64,18 +68,31 @@ func row(cells ...any) (r Row) {
 	return r
 }
 
-// codes lists at most `most` names.
-func codes[T ~string](names []T, most int) (l Line) {
-	for i, name := range names[:min(len(names), most)] {
-		if i > 0 {
-			l = append(l, Text{Words: ", "})
-		}
-		l = append(l, code(string(name)))
+// joined joins the first `most` of a list with commas, and says how many it leaves out. It returns nil for none.
+func joined[T, P any](list []T, most int, of func(T) P) (l Line) {
+	if len(list) == 0 {
+		return nil
 	}
-	if n := len(names) - most; n > 0 {
-		l = append(l, Text{Words: fmt.Sprintf(" and %d more", n)})
+	for i, x := range list[:min(len(list), most)] {
+		if i > 0 {
+			l = line(l, ", ")
+		}
+		l = line(l, of(x))
+	}
+	return line(l, present.More(len(list)-most))
+}
+
+// orDash returns a dash for nothing.
+func orDash(l Line) Line {
+	if l == nil {
+		return line("-")
 	}
 	return l
+}
+
+// codes lists at most `most` names.
+func codes[T ~string](names []T, most int) Line {
+	return joined(names, most, func(name T) Text { return code(string(name)) })
 }
 
 // most is the maximum number of characters of one text.
@@ -109,15 +126,25 @@ func (d *document) heading(level int, id string, parts ...any) {
 
 func (d *document) say(parts ...any) { d.blocks = append(d.blocks, Block{Line: line(parts...)}) }
 
-// table writes a table or, if `head` is nil, a list of facts. It writes nothing without rows.
-func (d *document) table(class string, head []string, rows []Row) {
-	if len(rows) > 0 {
-		d.blocks = append(d.blocks, Block{Class: class, Head: head, Rows: rows})
-	}
+// table begins a table, whose rows follow. Without a row it is left out, as are lists and facts.
+func (d *document) table(class string, head ...string) {
+	d.blocks = append(d.blocks, Block{Class: class, Head: head})
 }
 
-func (d *document) list(lines []Line) {
-	if len(lines) > 0 {
-		d.blocks = append(d.blocks, Block{List: lines})
-	}
+// facts begins a list of facts, rows of a label and a text.
+func (d *document) facts() { d.table("") }
+
+func (d *document) list() { d.blocks = append(d.blocks, Block{List: true}) }
+
+// row adds a row to what was begun last.
+func (d *document) row(cells ...any) { d.add(row(cells...)) }
+
+func (d *document) add(r Row) {
+	last := &d.blocks[len(d.blocks)-1]
+	last.Rows = append(last.Rows, r)
+}
+
+// empty reports whether a block was begun and got no rows.
+func (b Block) empty() bool {
+	return b.Level == 0 && b.Line == nil && b.Rows == nil && b.Code == "" && b.Drawing == ""
 }

@@ -34,17 +34,15 @@ func (r *Report) Markdown() string {
 		case x.Rows != nil:
 			b.WriteString("\n")
 			for _, row := range x.Rows {
-				label, text := row.Cells[0].markdown(), row.Cells[1].markdown()
-				if label != "" {
-					b.WriteString("- **" + label + ":** " + text + "\n")
-				} else { // continues the one above
+				text := row.Cells[len(row.Cells)-1].markdown()
+				switch label := row.Cells[0].markdown(); {
+				case x.List:
+					b.WriteString("- " + begun(text) + "\n")
+				case label == "": // continues the one above
 					b.WriteString("  - " + begun(text) + "\n")
+				default:
+					b.WriteString("- **" + label + ":** " + text + "\n")
 				}
-			}
-		case x.List != nil:
-			b.WriteString("\n")
-			for _, l := range x.List {
-				b.WriteString("- " + begun(l.markdown()) + "\n")
 			}
 		case x.Code != "":
 			b.WriteString("\n" + fenced("diff", x.Code))

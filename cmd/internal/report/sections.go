@@ -41,7 +41,7 @@ func (r *Report) blocks(drawn bool) []Block {
 	}
 	d.say(muted(fmt.Sprintf("Written by wfs report (wfs %s), %s. Secrets that wfs recognises are redacted.",
 		r.WFS, when(r.At))))
-	return d.blocks
+	return slices.DeleteFunc(d.blocks, Block.empty)
 }
 
 func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
@@ -51,29 +51,27 @@ func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond 
 // compare compares several sessions.
 func (d *document) compare(r *Report) {
 	d.heading(1, "top", present.N(len(r.Sessions), "session"))
-	var rows []Row
+	d.table("", "session", "goal", "status", "items", "attempts passed", "claims true", "time", "cost")
 	for i := range r.Sessions {
 		x := &r.Sessions[i]
 		s, all := &x.Session, x.Metrics.Total()
-		rows = append(rows, row(Text{Words: string(s.ID), To: anchor(s)}, s.Of.Headline(), badge(string(s.Status)),
+		d.row(Text{Words: string(s.ID), To: anchor(s)}, s.Of.Headline(), badge(string(s.Status)),
 			views.Ratio(s.ItemsDone, s.Items), views.Ratio(all.Passed, all.Attempts),
-			views.Ratio(s.Claims-s.Refuted, s.Claims), spent(s), money(s)))
+			views.Ratio(s.Claims-s.Refuted, s.Claims), spent(s), money(s))
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Unreadable)) {
-		rows = append(rows, row(id, r.Unreadable[id], badge("unreadable"), "-", "-", "-", "-", "-"))
+		d.row(id, r.Unreadable[id], badge("unreadable"), "-", "-", "-", "-", "-")
 	}
-	d.table("", []string{"session", "goal", "status", "items", "attempts passed", "claims true", "time", "cost"}, rows)
-	rows = nil
+	if len(r.Agents) == 0 {
+		return
+	}
+	d.heading(2, "agents", "By agent and model")
+	d.table("", "agent", "sessions done", "attempts passed", "claims true", "time", "cost", "tokens")
 	for _, a := range r.Agents {
-		rows = append(rows, row(strings.TrimSpace(a.Agent+" "+a.Model), views.Ratio(a.Done, a.Sessions),
+		d.row(named(a.Agent, a.Model), views.Ratio(a.Done, a.Sessions),
 			views.Ratio(a.Passed, a.Attempts),
 			views.Ratio(a.True, a.Claims), present.Lasting(millis(a.Used.Millis)), present.USD(a.Used),
-			present.Count(a.Used.Tokens.Sum())))
-	}
-	if len(rows) > 0 {
-		d.heading(2, "agents", "By agent and model")
-		d.table("", []string{"agent", "sessions done", "attempts passed", "claims true", "time", "cost",
-			"tokens"}, rows)
+			present.Count(a.Used.Tokens.Sum()))
 	}
 }
 
@@ -100,23 +98,21 @@ func (d *document) session(x *Session, level int) {
 	d.asked(x)
 	if len(s.Beware) > 0 {
 		part("Please look at")
-		var list []Line
+		d.list()
 		for _, b := range s.Beware {
-			list = append(list, line(b))
+			d.row(line(b))
 		}
-		d.list(list)
 	}
 	if len(s.Ways) > 0 {
 		part("Ways on")
-		var rows []Row
+		d.facts()
 		for _, w := range s.Ways {
-			rows = append(rows, row(w.What, code(w.Command)))
+			d.row(w.What, code(w.Command))
 		}
-		d.table("", nil, rows)
 	}
 	part("Evidence")
 	n := len(d.blocks)
-	if d.evidence(x); len(d.blocks) == n {
+	if d.evidence(x); !slices.ContainsFunc(d.blocks[n:], func(b Block) bool { return !b.empty() }) {
 		d.say("Nothing was judged yet.")
 	}
 	part("Numbers")
@@ -134,10 +130,10 @@ func (d *document) session(x *Session, level int) {
 // overview writes the facts at the top.
 func (d *document) overview(x *Session) {
 	s := &x.Session
-	var rows []Row
+	d.facts()
 	add := func(label string, parts ...any) {
 		if len(parts) > 0 && fmt.Sprint(parts...) != "" {
-			rows = append(rows, row(label, line(parts...)))
+			d.row(label, line(parts...))
 		}
 	}
 	if s.Title != "" || strings.ContainsRune(s.Goal, '\n') {
@@ -169,13 +165,14 @@ func (d *document) overview(x *Session) {
 	if len(s.Next) > 0 && !s.Status.Final() {
 		add("next", codes(s.Next, 5))
 	}
-	d.table("", nil, rows)
 }
+
+func named(agent, model string) string { return strings.TrimSpace(agent + " " + model) }
 
 // agents names the agents that worked, with their models.
 func agents(x *Session) (names []string) {
 	for _, c := range x.Counts {
-		if name := strings.TrimSpace(c.Agent + " " + c.Model); !slices.Contains(names, name) {
+		if name := named(c.Agent, c.Model); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -186,25 +183,20 @@ func agents(x *Session) (names []string) {
 }
 
 func (d *document) asked(x *Session) {
-	var rows []Row
+	d.table("asked", "requested", "shown by", "files", "state")
 	for _, a := range x.Asked[:min(len(x.Asked), mostItems)] {
 		says := line(a.Says)
 		switch a.State {
 		case session.ItemDelivered, session.ItemShown, session.ItemAgreed:
-			says = line(Text{Words: a.Says, Kind: "ok"})
+			says = line(ok(a.Says))
 		case session.ItemSkipped, session.ItemOpen:
-			says = line(Text{Words: a.Says, Kind: "bad"})
+			says = line(bad(a.Says))
 		}
 		if a.Commit != "" {
 			says = line(says, " ", code(a.Commit.Short()))
 		}
-		tests := codes(a.Tests, 8)
-		if len(tests) == 0 {
-			tests = line("-")
-		}
-		rows = append(rows, row(a.Text, tests, filesLine(a.Files, 5), says))
+		d.row(a.Text, orDash(codes(a.Tests, 8)), orDash(joined(a.Files, 5, changed)), says)
 	}
-	d.table("asked", []string{"requested", "shown by", "files", "state"}, rows)
 	d.left(len(x.Asked)-mostItems, "more items", "wfs report "+string(x.Session.ID)+" --json")
 }
 
@@ -215,19 +207,7 @@ func (d *document) left(n int, what, command string) {
 	}
 }
 
-func filesLine(files []session.FileLines, most int) Line {
-	if len(files) == 0 {
-		return line("-")
-	}
-	var l Line
-	for i, f := range files[:min(len(files), most)] {
-		if i > 0 {
-			l = append(l, Text{Words: ", "})
-		}
-		l = append(l, code(f.Path), Text{Words: " " + linesOf(f)})
-	}
-	return line(l, present.More(len(files)-most))
-}
+func changed(f session.FileLines) Line { return line(code(f.Path), " ", linesOf(f)) }
 
 // linesOf returns the changed lines of a file: "+3 -1".
 func linesOf(f session.FileLines) string {
@@ -240,75 +220,69 @@ func linesOf(f session.FileLines) string {
 // evidence writes why the work counts as done, or does not.
 func (d *document) evidence(x *Session) {
 	s := &x.Session
-	var rows []Row
+	d.facts()
+	said := map[string]bool{}
 	for _, says := range x.Says {
-		if says.Label != "beware" && says.Label != "used" {
-			rows = append(rows, row(says.Label, says.Text))
+		if said[says.Label] = true; says.Label != "beware" && says.Label != "used" {
+			d.row(says.Label, says.Text)
 		}
 	}
-	said := func(label string) bool {
-		return slices.ContainsFunc(x.Says, func(r present.Row) bool { return r.Label == label })
+	if s.Tests != nil && !said["tests"] {
+		d.row("tests", s.Tests.String())
 	}
-	if s.Tests != nil && !said("tests") {
-		rows = append(rows, row("tests", s.Tests.String()))
-	}
-	if p := s.Proof; p != nil && !said("clean") {
-		rows = append(rows, row("clean", Text{Words: p.Why(), Kind: verdict(p.Verdict)}))
+	if p := s.Proof; p != nil && !said["clean"] {
+		d.row("clean", verdict(p.Verdict, p.Why()))
 	}
 	if h := s.Holdout; h != nil {
-		rows = append(rows, row("hold-out tests", Text{Words: h.Reason, Kind: verdict(h.Verdict)}))
+		d.row("hold-out tests", verdict(h.Verdict, h.Reason))
 		if len(h.Failing) > 0 {
-			rows = append(rows, row("", codes(h.Failing, 10)))
+			d.row("", codes(h.Failing, 10))
 		}
 	}
 	if len(s.Flaky) > 0 {
-		rows = append(rows, row("flaky, ignored", codes(s.Flaky, 10)))
+		d.row("flaky, ignored", codes(s.Flaky, 10))
 	}
 	for _, p := range s.SkippedPhases {
 		what := "skipped by a person"
 		if p.Unjudged() {
 			what = "not judged"
 		}
-		rows = append(rows, row(string(p.Phase),
-			fmt.Sprintf("%s in lap %d: %s", what, p.Lap, cmp.Or(p.Why, "no reason given"))))
+		d.row(string(p.Phase),
+			fmt.Sprintf("%s in lap %d: %s", what, p.Lap, cmp.Or(p.Why, "no reason given")))
 	}
 	for _, t := range x.Tampered[:min(len(x.Tampered), mostOfList)] {
-		rows = append(rows, row("changed test", t.String()))
+		d.row("changed test", t.String())
 	}
 	for _, t := range x.Tools.Denied {
-		rows = append(rows, row("denied", line(code(t.Name), ", in "+present.N(t.Attempts, "attempt"))))
+		d.row("denied", line(code(t.Name), ", in "+present.N(t.Attempts, "attempt")))
 	}
 	if text := present.Lacks(s.Of.At(s.Checkpoint)); text != "" {
-		rows = append(rows, row("incomplete", Text{Words: "the checkpoint lacks " + text, Kind: "bad"}))
+		d.row("incomplete", bad("the checkpoint lacks "+text))
 	}
-	d.table("", nil, rows)
 
-	rows = nil
+	d.table("", "gate", "result", "time", "first error")
 	for _, g := range s.Gates {
-		rows = append(rows, row(code(g.Gate), Text{Words: present.GateSays(g).String(), Kind: verdict(g.Verdict)},
-			cmp.Or(present.GateTook(g), "-"), firstError(g)))
+		d.row(code(g.Gate), verdict(g.Verdict, present.GateSays(g).String()),
+			cmp.Or(present.GateTook(g), "-"), firstError(g))
 	}
 	for _, g := range s.Of.NotRun {
-		rows = append(rows, row(code(g.Gate), Text{Words: "has not run: " + g.Why, Kind: "muted"}, "-", ""))
+		d.row(code(g.Gate), Text{Words: "has not run: " + g.Why, Kind: "muted"}, "-", "")
 	}
-	d.table("", []string{"gate", "result", "time", "first error"}, rows)
-	rows = nil
+	d.table("", "at", "phase", "tried, to see whether a pass proves something")
 	for _, e := range x.Experiments[max(0, len(x.Experiments)-mostOfList):] {
-		rows = append(rows, row(at(e.Place), string(e.Phase), e.Says))
+		d.row(at(e.Place), string(e.Phase), e.Says)
 	}
-	d.table("", []string{"at", "phase", "tried, to see whether a pass proves something"}, rows)
 	d.left(len(x.Experiments)-mostOfList, "earlier experiments", "wfs report "+string(s.ID)+" --json")
 	if r := x.Review; r != nil {
 		d.say("The reviewer says: ", strong(string(r.Verdict)), present.By(r.By))
-		var list []Line
+		d.list()
 		for _, f := range r.Findings {
 			l := line(f.What)
 			if f.Path != "" {
 				l = line(code(place(f)), ": ", l)
 			}
-			list = append(list, l)
+			d.row(l)
 		}
-		d.list(list)
 	}
 }
 
@@ -326,12 +300,12 @@ func firstError(g session.GateResult) Line {
 	return line(codes(g.Failing, 5), " ", g.FirstError)
 }
 
-// verdict returns the class of a verdict in the style sheet.
-func verdict(v session.Verdict) string {
+// verdict returns words that say why a verdict is what it is.
+func verdict(v session.Verdict, words string) Text {
 	if v == session.Pass {
-		return "ok"
+		return ok(words)
 	}
-	return "bad"
+	return bad(words)
 }
 
 // at names the checkpoint of a place. It is code, because a bare @7 would notify the user of that name elsewhere.
@@ -351,9 +325,11 @@ func (d *document) numbers(x *Session) {
 		return
 	}
 	if d.drawn {
-		d.plots(x)
+		for _, p := range Plots(&x.Metrics) {
+			d.blocks = append(d.blocks, Block{Drawing: p.SVG, Caption: p.Caption})
+		}
 	}
-	var rows []Row
+	d.table("", "phase", "passed", "agent", "gates", "cost", "tokens", "tool calls")
 	phases := x.Metrics.Phases
 	if len(phases) > 1 {
 		phases = append(slices.Clip(phases), x.Metrics.Total())
@@ -363,15 +339,13 @@ func (d *document) numbers(x *Session) {
 		for _, cell := range p.Cells() {
 			cells = append(cells, cell)
 		}
-		rows = append(rows, row(cells...))
+		d.row(cells...)
 	}
-	d.table("", []string{"phase", "passed", "agent", "gates", "cost", "tokens", "tool calls"}, rows)
-	rows = nil
+	d.table("", "gate", "passed", "time")
 	for _, g := range x.Metrics.Gates {
-		rows = append(rows, row(code(g.Name), views.Ratio(g.Passed, g.Attempts), present.Clock(millis(g.GateMillis))))
+		d.row(code(g.Name), views.Ratio(g.Passed, g.Attempts), present.Clock(millis(g.GateMillis)))
 	}
-	d.table("", []string{"gate", "passed", "time"}, rows)
-	rows = nil
+	d.table("", "gate", "number", "before", "last")
 	for _, n := range x.Metrics.Numbers {
 		base, last := "-", "-"
 		if n.Base != nil {
@@ -380,42 +354,30 @@ func (d *document) numbers(x *Session) {
 		if k := len(n.Values); k > 0 {
 			last = fmt.Sprint(n.Values[k-1].Value)
 		}
-		rows = append(rows, row(code(n.Gate), n.Name, base, last))
+		d.row(code(n.Gate), n.Name, base, last)
 	}
-	d.table("", []string{"gate", "number", "before", "last"}, rows)
-	var list []Line
+	d.list()
 	for _, what := range []string{"time", "money"} {
 		if text := views.SharesText(x.Shares, what); text != "" {
-			list = append(list, line(what, ": ", text))
+			d.row(line(what, ": ", text))
 		}
 	}
-	d.list(list)
 }
 
 // story writes the newest entries of the time line.
 func (d *document) story(x *Session) {
-	var rows []Row
-	total := 0
-	for _, v := range x.Timeline {
-		total += len(v.Entries)
-	}
 	most := mostEntries
 	if d.several {
 		most = fewEntries
 	}
-	skip := max(0, total-most)
-	for _, v := range x.Timeline {
+	visits, older := views.Newest(slices.Clone(x.Timeline), most)
+	d.left(older, "earlier entries", "wfs log "+string(x.Session.ID))
+	d.table("story", "at", "when", "where", "who", "what", "time and cost")
+	for _, v := range visits {
 		for _, e := range v.Entries {
-			if skip > 0 {
-				skip--
-				continue
-			}
-			rows = append(rows, x.entry(&v, &e))
+			d.add(x.entry(&v, &e))
 		}
 	}
-	id := string(x.Session.ID)
-	d.left(total-most, "earlier entries", "wfs log "+id)
-	d.table("story", []string{"at", "when", "where", "who", "what", "time and cost"}, rows)
 }
 
 func (x *Session) entry(v *views.Visit, e *views.Entry) Row {
@@ -426,7 +388,7 @@ func (x *Session) entry(v *views.Visit, e *views.Entry) Row {
 	r := Row{}
 	var who, what, used Line
 	if a := e.Attempt; a != nil {
-		who, what = line(strings.TrimSpace(a.Agent+" "+a.Model)), attempt(a)
+		who, what = line(named(a.Agent, a.Model)), attempt(a)
 		if where += fmt.Sprintf(", attempt %d", a.Place.Attempt); a.Verdict != "" {
 			r.Class = string(a.Verdict)
 		}
@@ -461,7 +423,7 @@ func attempt(a *views.Attempt) (l Line) {
 	}
 	switch {
 	case a.Refuted:
-		l = line(l, Text{Words: fmt.Sprintf(" %s said it is done; that was not true.", a.Agent), Kind: "bad"})
+		l = line(l, bad(fmt.Sprintf(" %s said it is done; that was not true.", a.Agent)))
 	case a.Claimed && a.Verdict == session.Pass:
 		l = line(l, muted(fmt.Sprintf(" %s said it is done; that was true.", a.Agent)))
 	}
@@ -472,20 +434,14 @@ func attempt(a *views.Attempt) (l Line) {
 }
 
 func (d *document) patterns(x *Session) {
-	var list []Line
-	for i := range x.Patterns {
-		p := &x.Patterns[i]
-		l := line(p.Says())
-		for k, n := range p.Checkpoints[:min(len(p.Checkpoints), 8)] {
-			sep := ", "
-			if k == 0 {
-				sep = ": "
-			}
-			l = line(l, sep, number(n))
+	d.list()
+	for _, p := range x.Patterns {
+		says := line(p.Says())
+		if len(p.Checkpoints) > 0 {
+			says = line(says, ": ", joined(p.Checkpoints, 8, number))
 		}
-		list = append(list, line(l, present.More(len(p.Checkpoints)-8)))
+		d.row(says)
 	}
-	d.list(list)
 }
 
 // changes writes what the session changed since its base.
@@ -500,16 +456,15 @@ func (d *document) changes(x *Session) {
 		return
 	}
 	added, removed := 0, 0
-	var rows []Row
 	for _, f := range x.Files {
 		added, removed = added+f.Added, removed+f.Removed
-		if len(rows) < mostFiles {
-			rows = append(rows, row(f.Status, code(f.Path), linesOf(f)))
-		}
 	}
 	d.say(fmt.Sprintf("%s, +%d -%d, from the base to ", present.N(len(x.Files), "file"), added, removed),
 		number(s.Checkpoint))
-	d.table("", []string{"", "file", "lines"}, rows)
+	d.table("", "", "file", "lines")
+	for _, f := range x.Files[:min(len(x.Files), mostFiles)] {
+		d.row(f.Status, code(f.Path), linesOf(f))
+	}
 	d.left(len(x.Files)-mostFiles, "more files", "wfs diff "+string(s.ID)+" --name-only")
 	if d.several {
 		d.say("The changes: ", code("wfs diff "+string(s.ID)))

@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -174,11 +175,7 @@ func Measure(facts []Fact) Metrics {
 		}
 	}
 	for _, a := range m.Attempts {
-		s := sum(&m.Phases, string(a.Phase))
-		s.add(a.Verdict, a.GateMillis)
-		s.RunMillis += a.RunMillis
-		s.Used = s.Used.Plus(a.Used)
-		s.Tools += a.Tools
+		sum(&m.Phases, string(a.Phase)).attempt(&a)
 		for _, g := range a.Gates {
 			sum(&m.Gates, g.Gate).add(g.Verdict, g.Millis)
 			for _, name := range slices.Sorted(maps.Keys(g.Numbers)) {
@@ -188,6 +185,21 @@ func Measure(facts []Fact) Metrics {
 		}
 	}
 	return m
+}
+
+// Laps returns the sum of each lap, oldest first.
+func (m *Metrics) Laps() (laps []Sum) {
+	for _, a := range m.Attempts {
+		sum(&laps, fmt.Sprintf("lap %d", a.Lap)).attempt(&a)
+	}
+	return laps
+}
+
+func (s *Sum) attempt(a *Attempt) {
+	s.add(a.Verdict, a.GateMillis)
+	s.RunMillis += a.RunMillis
+	s.Used = s.Used.Plus(a.Used)
+	s.Tools += a.Tools
 }
 
 func (s *Sum) add(v session.Verdict, millis int64) {
