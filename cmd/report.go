@@ -98,12 +98,11 @@ func (a *reportVerb) run(ctx context.Context, args []string) error {
 		return a.answer(r)
 	}
 	var b bytes.Buffer
+	write := r.Markdown
 	if a.format == formatHTML {
-		err = r.HTML(&b)
-	} else {
-		b.WriteString(r.Markdown())
+		write = r.HTML
 	}
-	if err != nil {
+	if err := write(&b); err != nil {
 		return err
 	}
 	if file == "" {

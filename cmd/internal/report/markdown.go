@@ -1,9 +1,11 @@
 package report
 
 import (
-	"fmt"
+	_ "embed"
+	"io"
 	"regexp"
 	"strings"
+	"text/template"
 	"unicode"
 	"unicode/utf8"
 
@@ -13,47 +15,18 @@ import (
 // Mark is a line by which a file is known to be a report.
 const Mark = "<!-- written by wfs report -->\n"
 
-// Markdown returns a report as Markdown, as GitHub and GitLab read it.
-func (r *Report) Markdown() string {
-	var b strings.Builder
-	b.WriteString(Mark)
-	for _, x := range r.blocks(false) {
-		switch {
-		case x.Drawing != "":
-			continue
-		case x.Level > 0:
-			fmt.Fprintf(&b, "\n%s %s\n", strings.Repeat("#", x.Level), x.Line.markdown())
-		case x.Head != nil:
-			fmt.Fprintf(&b, "\n| %s |\n|%s\n", strings.Join(x.Head, " | "), strings.Repeat(" --- |", len(x.Head)))
-			for _, row := range x.Rows {
-				for _, cell := range row.Cells {
-					b.WriteString("| " + cell.markdown() + " ")
-				}
-				b.WriteString("|\n")
-			}
-		case x.Rows != nil:
-			b.WriteString("\n")
-			for _, row := range x.Rows {
-				text := row.Cells[len(row.Cells)-1].markdown()
-				switch label := row.Cells[0].markdown(); {
-				case x.List:
-					b.WriteString("- " + begun(text) + "\n")
-				case label == "": // continues the one above
-					b.WriteString("  - " + begun(text) + "\n")
-				default:
-					b.WriteString("- **" + label + ":** " + text + "\n")
-				}
-			}
-		case x.Code != "":
-			b.WriteString("\n" + fenced("diff", x.Code))
-		default:
-			b.WriteString("\n" + begun(x.Line.markdown()) + "\n")
-		}
-	}
-	return b.String()
+//go:embed report.md.tmpl
+var markdownText string
+
+// Markdown writes a report as Markdown, as GitHub and GitLab read it.
+func (r *Report) Markdown(w io.Writer) error {
+	page := template.New("markdown").Funcs(template.FuncMap{"begun": begun, "fenced": fenced})
+	return template.Must(page.Parse(markdownText)).Execute(w,
+		map[string]any{"Mark": Mark, "Blocks": r.blocks(false)})
 }
 
-func (l Line) markdown() string {
+// Markdown returns the line as Markdown that displays as that text.
+func (l Line) Markdown() string {
 	var b strings.Builder
 	for _, t := range l {
 		b.WriteString(t.markdown())

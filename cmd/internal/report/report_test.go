@@ -30,7 +30,7 @@ var hostile = []string{
 func TestMarkdownEscapes(t *testing.T) {
 	live := regexp.MustCompile("(^|[^\\\\])(\\\\\\\\)*[`*\\[\\]<>~|]|[@#]\\w|://|(?i:www\\.)")
 	for _, text := range hostile {
-		got := begun(line(text).markdown())
+		got := begun(line(text).Markdown())
 		if m := live.FindString(strings.ReplaceAll(got, "&#124;", "")); m != "" {
 			t.Errorf("%q becomes %q: %q is markup", text, got, m)
 		}
@@ -43,7 +43,7 @@ func TestMarkdownEscapes(t *testing.T) {
 		"$0.61 of $5.00": "$0.61 of $5.00",
 		"_x_":            `\_x\_`, "R&D": `R\&D`, "a & b": "a & b",
 	} {
-		if got := begun(line(text).markdown()); got != want {
+		if got := begun(line(text).Markdown()); got != want {
 			t.Errorf("%q becomes %q, and not %q", text, got, want)
 		}
 	}
@@ -53,7 +53,7 @@ func TestCodeInMarkdown(t *testing.T) {
 	for text, want := range map[string]string{
 		"TestA": "`TestA`", "a`b": "a\\`b", "a|b": "a&#124;b", " a": "a", "": "", "@12": "`@12`", "a\nb": "`a b`",
 	} {
-		if got := line(code(text)).markdown(); got != want {
+		if got := line(code(text)).Markdown(); got != want {
 			t.Errorf("code %q becomes %q, and not %q", text, got, want)
 		}
 	}
@@ -143,7 +143,7 @@ func TestHostileReports(t *testing.T) {
 				t.Errorf("an attribute can act: %s", m[0])
 			}
 		}
-		text, _, _ := strings.Cut(r.Markdown(), "```") // the difference follows
+		text, _, _ := strings.Cut(markdownOf(t, r), "```") // the difference follows
 		for _, l := range strings.Split(text, "\n") {
 			markdown += regexp.MustCompile(`^(#+ |\| |- )?.*`).ReplaceAllString(l, "$1") +
 				fmt.Sprint(strings.Count(l, "|")) + "\n"
@@ -157,7 +157,7 @@ func TestHostileReports(t *testing.T) {
 			t.Errorf("%q changes the elements of the page", text)
 		}
 		if markdown != wantMarkdown {
-			t.Errorf("%q changes the Markdown:\n%s", text, about(text, 2).Markdown())
+			t.Errorf("%q changes the Markdown:\n%s", text, markdownOf(t, about(text, 2)))
 		}
 	}
 }
@@ -188,9 +188,17 @@ func TestLongSession(t *testing.T) {
 	if b.Len() > 1<<20 {
 		t.Errorf("the page has %d bytes", b.Len())
 	}
-	for _, text := range []string{b.String(), r.Markdown()} {
+	for _, text := range []string{b.String(), markdownOf(t, r)} {
 		if !strings.Contains(text, "earlier entries left out here: ") || !strings.Contains(text, "wfs log csv") {
 			t.Errorf("what is left out is not said: %.300s", text)
 		}
 	}
+}
+
+func markdownOf(t *testing.T, r *Report) string {
+	var b strings.Builder
+	if err := r.Markdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
