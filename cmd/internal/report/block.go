@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/wfs-dev/wfs/cmd/internal/present"
@@ -133,6 +134,13 @@ func (d *document) table(class string, head ...string) {
 
 // facts begins a list of facts, rows of a label and a text.
 func (d *document) facts() { d.table("") }
+
+// fact adds a fact, unless it has no text.
+func (d *document) fact(label string, parts ...any) {
+	if text := line(parts...); slices.ContainsFunc(text, func(t Text) bool { return t.Words != "" }) {
+		d.row(label, text)
+	}
+}
 
 func (d *document) list() { d.blocks = append(d.blocks, Block{List: true}) }
 

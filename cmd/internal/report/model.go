@@ -63,7 +63,7 @@ type Session struct {
 
 	diff   string
 	beside template.HTML
-	Counts []stats.Stat `json:"-"`
+	Counts []stats.Stat `json:"-"` // of all phases, one of each agent and model
 }
 
 // Asked is something that was asked for: an item of the checklist, or the goal of a session that has none.
@@ -125,7 +125,11 @@ func Of(in Input) Session {
 	facts := views.Facts(s, in.Events)
 	r := Session{Session: in.Story, Stands: in.Closing.Head.String(), Says: in.Closing.Rows, Tampered: s.TamperedOn(),
 		Metrics: views.Measure(facts), Errors: views.Errors(facts), Timeline: views.Timeline(facts),
-		diff: in.Diff, beside: in.Beside, Counts: stats.Of(in.Events)}
+		diff: in.Diff, beside: in.Beside}
+	for _, c := range stats.Of(in.Events) {
+		c.Phase = ""
+		r.Counts = stats.Add(r.Counts, []stats.Stat{c})
+	}
 	r.Tools, r.Patterns = views.UseOfTools(r.Metrics.Attempts), views.Patterns(r.Metrics.Attempts)
 	r.Shares = r.Metrics.Shares()
 	if len(in.Lines) > 0 {
@@ -194,19 +198,15 @@ func (r *Session) asked(lines [][]session.FileLines) {
 // Add adds a session, and its attempts to the comparison of agents.
 func (r *Report) Add(s Session) {
 	r.Sessions = append(r.Sessions, s)
-	var seen []int
 	for _, x := range s.Counts {
 		i := slices.IndexFunc(r.Agents, func(a Agent) bool { return a.Agent == x.Agent && a.Model == x.Model })
 		if i < 0 {
 			i, r.Agents = len(r.Agents), append(r.Agents, Agent{Agent: x.Agent, Model: x.Model})
 		}
 		a := &r.Agents[i]
-		if !slices.Contains(seen, i) {
-			seen = append(seen, i)
-			a.Sessions++
-			if status := s.Session.Status; status == session.StatusCompleted || status == session.StatusFinished {
-				a.Done++
-			}
+		a.Sessions++
+		if status := s.Session.Status; status == session.StatusCompleted || status == session.StatusFinished {
+			a.Done++
 		}
 		a.Attempts, a.Passed = a.Attempts+x.Attempts, a.Passed+x.Passed
 		a.Claims, a.True, a.Used = a.Claims+x.Claims, a.True+x.True, a.Used.Plus(x.Used)

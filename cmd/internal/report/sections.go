@@ -131,19 +131,12 @@ func (d *document) session(x *Session, level int) {
 func (d *document) overview(x *Session) {
 	s := &x.Session
 	d.facts()
-	add := func(label string, parts ...any) {
-		if len(parts) > 0 && fmt.Sprint(parts...) != "" {
-			d.row(label, line(parts...))
-		}
-	}
 	if s.Title != "" || strings.ContainsRune(s.Goal, '\n') {
-		add("goal", s.Goal)
+		d.fact("goal", s.Goal)
 	}
-	if s.Of.SpecPath != "" {
-		add("spec", code(s.Of.SpecPath))
-	}
-	add("agent", strings.Join(agents(x), ", "))
-	add("workflow", s.Workflow)
+	d.fact("spec", code(s.Of.SpecPath))
+	d.fact("agent", strings.Join(agents(x), ", "))
+	d.fact("workflow", s.Workflow)
 	from := line(code(s.Base.Short()))
 	if s.BaseRef != "" {
 		from = line(present.ShortRef(s.BaseRef), " ", from)
@@ -152,18 +145,16 @@ func (d *document) overview(x *Session) {
 	if s.HandedOver != "" {
 		to = line(to, ", handed over on ", code(s.HandedOver))
 	}
-	add("work", line(from, " → ", to))
-	add("time", fmt.Sprintf("%s of work, from %s to %s", spent(s), when(s.CreatedAt), when(s.UpdatedAt)))
-	add("used", present.Cost(s.Used))
-	add("claims", present.Claims(s.Claims, s.Refuted))
-	if s.Of.Parent != "" {
-		add("fork of", code(s.Of.Parent))
-	}
+	d.fact("work", line(from, " → ", to))
+	d.fact("time", fmt.Sprintf("%s of work, from %s to %s", spent(s), when(s.CreatedAt), when(s.UpdatedAt)))
+	d.fact("used", present.Cost(s.Used))
+	d.fact("claims", present.Claims(s.Claims, s.Refuted))
+	d.fact("fork of", code(s.Of.Parent))
 	if i := s.Of.Imported; i != nil {
-		add("imported from", fmt.Sprintf("%s, session %s: wfs has judged nothing of what was done there", i.From, i.ID))
+		d.fact("imported from", fmt.Sprintf("%s, session %s: wfs has judged nothing of what was done there", i.From, i.ID))
 	}
-	if len(s.Next) > 0 && !s.Status.Final() {
-		add("next", codes(s.Next, 5))
+	if !s.Status.Final() {
+		d.fact("next", codes(s.Next, 5))
 	}
 }
 
@@ -172,9 +163,7 @@ func named(agent, model string) string { return strings.TrimSpace(agent + " " + 
 // agents names the agents that worked, with their models.
 func agents(x *Session) (names []string) {
 	for _, c := range x.Counts {
-		if name := named(c.Agent, c.Model); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+		names = append(names, named(c.Agent, c.Model))
 	}
 	if len(names) == 0 && x.Session.Agent != "" {
 		names = []string{x.Session.Agent}
@@ -235,13 +224,9 @@ func (d *document) evidence(x *Session) {
 	}
 	if h := s.Holdout; h != nil {
 		d.row("hold-out tests", verdict(h.Verdict, h.Reason))
-		if len(h.Failing) > 0 {
-			d.row("", codes(h.Failing, 10))
-		}
+		d.fact("", codes(h.Failing, 10))
 	}
-	if len(s.Flaky) > 0 {
-		d.row("flaky, ignored", codes(s.Flaky, 10))
-	}
+	d.fact("flaky, ignored", codes(s.Flaky, 10))
 	for _, p := range s.SkippedPhases {
 		what := "skipped by a person"
 		if p.Unjudged() {
@@ -266,7 +251,7 @@ func (d *document) evidence(x *Session) {
 			cmp.Or(present.GateTook(g), "-"), firstError(g))
 	}
 	for _, g := range s.Of.NotRun {
-		d.row(code(g.Gate), Text{Words: "has not run: " + g.Why, Kind: "muted"}, "-", "")
+		d.row(code(g.Gate), muted("has not run: "+g.Why), "-", "")
 	}
 	d.table("", "at", "phase", "tried, to see whether a pass proves something")
 	for _, e := range x.Experiments[max(0, len(x.Experiments)-mostOfList):] {
