@@ -216,14 +216,17 @@ func (u *uiSource) view(ctx context.Context, r page.Repo, id session.ID, out io.
 	}
 	v, err := a.View(ctx, id)
 	var no *session.Refusal
-	switch {
-	case errors.As(err, &no) && no.Code == session.RefuseNoSession:
-		err = page.ErrNotFound
-	case err != nil:
-		f := a.diagnose(err)
-		err = &session.Refusal{Message: f.Error, Hint: cmp.Or(f.Hint, "wfs doctor")}
+	gone := errors.As(err, &no) && no.Code == session.RefuseNoSession
+	if gone {
+		_, err = a.Resolve(ctx, string(id)) // says that it was deleted
+		err = cmp.Or(err, page.ErrNotFound)
 	}
 	if err != nil {
+		f := a.diagnose(err)
+		err = &session.Refusal{Message: f.Error, Hint: cmp.Or(f.Hint, "wfs doctor")}
+		if gone {
+			err = fmt.Errorf("%w: %w", page.ErrNotFound, err)
+		}
 		a.Close()
 	}
 	return a, v, err

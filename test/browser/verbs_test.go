@@ -141,4 +141,13 @@ fi
 	testkit.Holds(t, h.post(address, old), "have changed since that page was loaded", "Nothing was done")
 	testkit.Holds(t, h.confirm(h.act("asks", "switch")), "wfs switch asks", "now on wfs/asks")
 	testkit.Holds(t, body(h.send("GET", h.at("asks"), h.headers, nil)), ">Run</button>")
+
+	page := h.at("asks")
+	r.OK("wfs", "switch", "main")
+	r.OK("wfs", "delete", "asks", "--force")
+	gone := h.send("GET", page, h.headers, nil)
+	testkit.Holds(t, body(gone), "was deleted", "wfs delete --restore asks")
+	if gone.StatusCode != http.StatusNotFound {
+		t.Errorf("a deleted session: %s", gone.Status)
+	}
 }

@@ -177,16 +177,18 @@ func (s *Server) refuse(w http.ResponseWriter, code int, text string, hints ...s
 }
 
 func (s *Server) fail(w http.ResponseWriter, err error) {
-	if errors.Is(err, ErrNotFound) {
-		s.refuse(w, http.StatusNotFound, "There is no such session or checkpoint (any more).")
-		return
-	}
 	var refused *session.Refusal
-	if errors.As(err, &refused) {
-		s.refuse(w, http.StatusConflict, refused.Message, refused.Hint)
-		return
+	switch code := http.StatusConflict; {
+	case errors.As(err, &refused):
+		if errors.Is(err, ErrNotFound) {
+			code = http.StatusNotFound
+		}
+		s.refuse(w, code, refused.Message, refused.Hint)
+	case errors.Is(err, ErrNotFound):
+		s.refuse(w, http.StatusNotFound, "There is no such session or checkpoint (any more).")
+	default:
+		s.refuse(w, http.StatusInternalServerError, err.Error())
 	}
-	s.refuse(w, http.StatusInternalServerError, err.Error())
 }
 
 // place finds the repository and the session that a request names.
