@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -176,11 +175,11 @@ func (a *reportVerb) mayWrite(file string) error {
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (a.force || bytes.Contains(begins, []byte(report.Mark))) {
 		return nil
 	}
+	another := "wfs report -o ANOTHER-FILE" + filepath.Ext(file)
 	if err != nil {
-		return fmt.Errorf("%s cannot be overwritten: %w", file, err)
+		return usage(another, "cannot be overwritten: %v", err)
 	}
-	return usage("wfs report -o ANOTHER-FILE"+filepath.Ext(file),
-		"%s already exists and is not a report of wfs; --force overwrites it", file)
+	return usage(another, "%s already exists and is not a report of wfs; --force overwrites it", file)
 }
 
 // noteInTree warns of a report in the work tree that the next checkpoint would take for a part of the work.
