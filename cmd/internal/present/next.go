@@ -151,7 +151,7 @@ func WaysOfBreaker(s *session.Session) (ways []Way) {
 	case passed.Number > 0 && passed.Tree != at.Tree:
 		back(passed.Number, "")
 	case passed.Number == 0 && began.Tree != "" && began.Tree != at.Tree:
-		back(began.Number, ", with the files of the lap's start")
+		back(began.Number, ", with the files as the lap began")
 	}
 	if best := s.Furthest(); best != nil {
 		back(best.Number, gotTo(s))
