@@ -221,7 +221,7 @@ func (l *looker) row(k *looked) board.Row {
 	r := board.Row{ID: k.id, Status: j.Status, At: j.At(), Updated: j.UpdatedAt, Here: j.Current,
 		Checkpoint: j.Checkpoint,
 		Group:      board.GroupOf(j.Status, wait, k.runs), Runs: k.runs,
-		Decide: board.Decides(j.Status, wait) || j.Status == session.StatusBlocked}
+		Decide: board.Decides(j.Status, wait)}
 	title := j.Goal
 	if j.Title != "" {
 		title = j.Title

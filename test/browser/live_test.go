@@ -6,15 +6,21 @@ import (
 	"github.com/wfs-dev/wfs/internal/testkit"
 )
 
-// TestLiveKeeps changes sessions while a person is in the middle of something: what was typed, opened and filtered
-// stays as it is.
-func TestLiveKeeps(t *testing.T) {
+// livePage opens the page of a session that changes.
+func livePage(t *testing.T) (*testkit.Repo, *ui, *page) {
 	t.Parallel()
 	r := newShop(t)
 	u := serve(r)
 	p := u.open(t)
 	u.session(p, "paused")
 	p.await(`document.querySelector("#state").innerText === "live"`)
+	return r, u, p
+}
+
+// TestLiveKeeps changes sessions while a person is in the middle of something: what was typed, opened and filtered
+// stays as it is.
+func TestLiveKeeps(t *testing.T) {
+	r, u, p := livePage(t)
 	note := func(text string) {
 		r.OK("wfs", "note", "-m", text, "paused")
 		p.await(`document.querySelector("#timeline").innerText.includes(` + quote(text) + `)`)
@@ -53,12 +59,7 @@ func TestLiveKeeps(t *testing.T) {
 
 // TestLiveMissesNothing changes a session while the page still loads what an earlier change has brought.
 func TestLiveMissesNothing(t *testing.T) {
-	t.Parallel()
-	r := newShop(t)
-	u := serve(r)
-	p := u.open(t)
-	u.session(p, "paused")
-	p.await(`document.querySelector("#state").innerText === "live"`)
+	r, _, p := livePage(t)
 	p.js(`window.told = 0
 		window.held = []
 		new EventSource(document.body.dataset.root + "/events").onmessage = () => told++

@@ -127,6 +127,7 @@ fi
 
 	r.OK("wfs", "new", "jam", "--workflow", "plain", "--agent", "rm -f tests.tap")
 	exits(r, testkit.ExitBlocked, "wfs", "run")
+	testkit.Holds(t, body(h.send("GET", h.at("jam")+"/diff", h.headers, nil)), `id="review"`) // lines can be commented on
 	testkit.Holds(t, h.act("jam", "again"), "wfs run --detach --reset-breaker jam", "runs in the background")
 	_, _ = r.Try("wfs", "watch", "jam")
 

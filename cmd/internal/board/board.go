@@ -53,9 +53,10 @@ func GroupOf(status session.Status, wait *session.Waiting, runs bool) Group {
 	return NeedsYou // it cannot be read
 }
 
-// Decides reports whether a session waits for a yes or no.
+// Decides reports whether a person can approve or reject a session's work: it waits for a yes or no, or is blocked.
 func Decides(status session.Status, w *session.Waiting) bool {
-	return status == session.StatusWaiting && w != nil && w.Reason != session.WaitLimit && (w.Approve || w.Agree)
+	return status == session.StatusBlocked ||
+		status == session.StatusWaiting && w != nil && w.Reason != session.WaitLimit && (w.Approve || w.Agree)
 }
 
 // Row is one session.

@@ -84,7 +84,7 @@ type Diff struct {
 	Numbers  []int  // all checkpoints
 	State    State
 	Edits    []string // files that an approval takes in, and that no checkpoint has
-	Waits    bool     // the session waits for a yes or no to its newest checkpoint, and that is shown
+	Waits    bool     // a person can approve or reject the newest checkpoint, and that is shown
 	HTML     template.HTML
 }
 
@@ -237,11 +237,10 @@ func says(r agents.Record) string {
 func can(r *Row, what string) bool {
 	running, open := runs(r), !r.Status.Final() && r.Status != present.Unreadable
 	asks := r.Status == session.StatusWaiting && r.Waiting != nil && r.Waiting.Reason != session.WaitLimit
-	stopped := slices.ContainsFunc(r.Ways,
-		func(w present.Way) bool { return strings.Contains(w.Command, "--reset-breaker") })
+	stopped := r.Status == session.StatusBlocked && r.Blocked.Reason == session.BlockBreaker
 	switch what {
 	case "approve":
-		return !running && (board.Decides(r.Status, r.Waiting) || r.Status == session.StatusBlocked)
+		return !running && board.Decides(r.Status, r.Waiting)
 	case "answer":
 		return asks && !board.Decides(r.Status, r.Waiting)
 	case "stop":
